@@ -1,0 +1,1 @@
+//! Plain functions: no dataflow, no input or output, no clock. An operator of the same name runs each over collections.

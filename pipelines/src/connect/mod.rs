@@ -1,0 +1,1 @@
+//! Everything that names an external system: topics, files, models, the lake. Transport and format are apart.

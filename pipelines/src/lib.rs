@@ -1,0 +1,3 @@
+//! Dataflows, connectors, the lake and the command: where Hypercane meets the world.
+
+pub mod connect;

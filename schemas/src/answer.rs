@@ -1,0 +1,93 @@
+//! Answers: ranked, ordered evidence, and what changed in it.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{DocumentKey, Epoch, Fixed, HyperedgeId, Provenance, QueryId};
+
+/// The parts of a trajectory's score (OKH-RAG eq. 5), each before its weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
+pub struct StepScore {
+    /// Sum of cosines, Rel.
+    pub relevance: Fixed,
+    /// Sum of log P, Trans.
+    pub transition: Fixed,
+    /// Prec (eq. 11).
+    pub precedence: Fixed,
+    /// Ovlp (eq. 12).
+    pub overlap: Fixed,
+    /// Cov (eq. 13).
+    pub coverage: Fixed,
+    /// The weighted sum.
+    pub total: Fixed,
+}
+
+/// One step of one trajectory of one query: a row of table `answers`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct AnswerStep {
+    /// The query.
+    pub query: QueryId,
+    /// Rank of the trajectory, from 1.
+    pub rank: u16,
+    /// Step in the trajectory, from 1, in chronological order.
+    pub step: u16,
+    /// The evidence.
+    pub hyperedge: HyperedgeId,
+    /// Its relation.
+    pub relation: String,
+    /// Its phase.
+    pub phase: String,
+    /// Hours before the group's reference event, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub horizon_hours: Option<i32>,
+    /// When it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub issued_at: Option<Timestamp>,
+    /// Its text.
+    pub text: String,
+    /// Cosine with the question.
+    pub relevance: Fixed,
+    /// Score of the trajectory and its parts.
+    pub score: StepScore,
+    /// Where it stands.
+    pub provenance: Vec<Provenance>,
+}
+
+/// What happened to a step of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// New in the answer.
+    Came,
+    /// No longer in the answer.
+    Went,
+    /// In the answer before and after, at another place or with another score.
+    Moved,
+}
+
+/// Why an answer changed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Cause {
+    /// Documents that came, changed or went in this epoch and whose facts are candidates of the query.
+    pub documents: Vec<DocumentKey>,
+    /// Whether the query itself came, changed or went.
+    pub query_changed: bool,
+}
+
+/// One message of topic `results`: a step of an answer that came, went or moved.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct ResultEvent {
+    /// The epoch in which it happened.
+    pub epoch: Epoch,
+    /// What happened.
+    pub change: Change,
+    /// The step as it is now; for `went`, as it was.
+    pub step: AnswerStep,
+    /// Its former rank and step, for `moved`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<(u16, u16)>,
+    /// Why.
+    pub cause: Cause,
+}

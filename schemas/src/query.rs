@@ -1,0 +1,95 @@
+//! A standing question.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Fixed, GroupKey};
+
+/// The name under which a query is changed or deleted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct QueryId(pub String);
+
+/// How a query is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Ordered evidence (OKH-RAG 3.2).
+    #[default]
+    Trajectory,
+}
+
+/// A question that stands until it is deleted (null payload on topic `queries`).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Query {
+    /// The id; on a topic it may be left out, then the message key counts.
+    #[serde(default = "no_id")]
+    pub id: QueryId,
+    /// The question, in plain words.
+    pub question: String,
+    /// How it is answered.
+    #[serde(default)]
+    pub mode: Mode,
+    /// The question's own group, where the asker knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupKey>,
+    /// Only evidence issued at or before this moment counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub as_of: Option<Timestamp>,
+    /// Settings of the retrieval.
+    #[serde(default)]
+    pub parameters: QueryParameters,
+}
+
+fn no_id() -> QueryId {
+    QueryId(String::new())
+}
+
+/// Settings of trajectory retrieval; defaults are those of OKH-RAG 4.1 and A.7.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct QueryParameters {
+    /// Beam width B.
+    pub beam_width: u16,
+    /// Steps in a trajectory, L.
+    pub length: u16,
+    /// Trajectories returned, N.
+    pub trajectories: u16,
+    /// Weight of order coherence, lambda.
+    pub lambda: Fixed,
+    /// Weight of precedence consistency, mu.
+    pub mu: Fixed,
+    /// Weight of entity continuity, nu.
+    pub nu: Fixed,
+    /// Weight of phase coverage, rho.
+    pub rho: Fixed,
+    /// Penalty times the largest Jaccard overlap with a beam already kept.
+    pub diversity_penalty: Fixed,
+    /// Seeds by cosine, K.
+    pub seeds: u16,
+    /// Most candidates.
+    pub candidates: u16,
+    /// Share of the candidates reserved for the query's own group.
+    pub own_group_share: Fixed,
+}
+
+impl Default for QueryParameters {
+    fn default() -> Self {
+        Self {
+            beam_width: 8,
+            length: 8,
+            trajectories: 3,
+            lambda: Fixed::from_f64(1.2),
+            mu: Fixed::from_f64(0.3),
+            nu: Fixed::from_f64(0.2),
+            rho: Fixed::from_f64(0.5),
+            diversity_penalty: Fixed::from_f64(0.5),
+            seeds: 80,
+            candidates: 150,
+            own_group_share: Fixed::from_f64(0.4),
+        }
+    }
+}
