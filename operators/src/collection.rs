@@ -8,7 +8,9 @@ pub type Collection<'scope, D> = VecCollection<'scope, Epoch, D, Diff>;
 
 /// Splits a collection of results: the good rows and the errors. Timely has no notion of failure, so an error is a row;
 /// when the input that caused it goes, the error goes too.
-pub fn split_results<'scope, D, E>(rows: Collection<'scope, Result<D, E>>) -> (Collection<'scope, D>, Collection<'scope, E>)
+pub fn split_results<'scope, D, E>(
+    rows: Collection<'scope, Result<D, E>>,
+) -> (Collection<'scope, D>, Collection<'scope, E>)
 where
     D: ExchangeData,
     E: ExchangeData,
@@ -29,11 +31,9 @@ where
 {
     let left = left.arrange_by_key_named("LeftJoin: left");
     let right = right.arrange_by_key_named("LeftJoin: right");
-    let matched =
-        left.clone().join_core(right.clone(), |key, v, w| Some((key.clone(), v.clone(), Some(w.clone()))));
+    let matched = left.clone().join_core(right.clone(), |key, v, w| Some((key.clone(), v.clone(), Some(w.clone()))));
     let matched_keys = right.as_collection(|key, _| key.clone());
     let all = left.clone().as_collection(|key, v| (key.clone(), v.clone(), None));
-    let with_key =
-        left.join_core(matched_keys.arrange_by_self(), |key, v, ()| Some((key.clone(), v.clone(), None)));
+    let with_key = left.join_core(matched_keys.arrange_by_self(), |key, v, ()| Some((key.clone(), v.clone(), None)));
     matched.concat(all).concat(with_key.negate())
 }

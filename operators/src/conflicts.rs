@@ -25,16 +25,19 @@ pub fn value_conflicts<'scope>(
     let tolerances = Arc::clone(&domain);
     hyperedges
         .flat_map(move |(_, hyperedge)| kernel::claims(&hyperedge, &tolerances))
-        .reduce_named("ValueConflicts", move |(relation, entity, attribute): &(String, EntityKey, String), claims, output| {
-            if claims.len() < 2 {
-                return;
-            }
-            let tolerance = domain.conflict_tolerance(attribute).unwrap_or(0.0);
-            let claims: Vec<&Claim> = claims.iter().map(|(claim, _)| *claim).collect();
-            for conflict in kernel::contradictions(relation, entity, attribute, &claims, tolerance) {
-                output.push((conflict, 1));
-            }
-        })
+        .reduce_named(
+            "ValueConflicts",
+            move |(relation, entity, attribute): &(String, EntityKey, String), claims, output| {
+                if claims.len() < 2 {
+                    return;
+                }
+                let tolerance = kernel::conflict_tolerance(&domain, attribute).unwrap_or(0.0);
+                let claims: Vec<&Claim> = claims.iter().map(|(claim, _)| *claim).collect();
+                for conflict in kernel::contradictions(relation, entity, attribute, &claims, tolerance) {
+                    output.push((conflict, 1));
+                }
+            },
+        )
         .map(|(_, conflict)| conflict)
 }
 

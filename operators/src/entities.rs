@@ -18,9 +18,9 @@ pub fn entities<'scope>(
         .flat_map(|(_, fact)| {
             let confidence = fact.hyperedge.confidence;
             let mentions = fact.mentions.clone();
-            mentions.into_iter().map(move |mention| {
-                (mention.entity, (mention.name, mention.kind, mention.aliases, confidence))
-            })
+            mentions
+                .into_iter()
+                .map(move |mention| (mention.entity, (mention.name, mention.kind, mention.aliases, confidence)))
         })
         .reduce_named("Entities", move |key, mentions, output| {
             let mentions = mentions.iter().map(|((name, kind, aliases, confidence), count)| kernel::EntityMention {

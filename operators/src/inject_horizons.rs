@@ -25,8 +25,7 @@ pub fn inject_horizons<'scope>(
         let horizon = fact.hyperedge.horizon_hours;
         (id, Shared::new(kernel::with_horizon(&fact.hyperedge, horizon)))
     });
-    let waiting =
-        facts.filter(move |(_, fact)| !settled(fact)).map(|(_, fact)| (fact.hyperedge.group.clone(), fact));
+    let waiting = facts.filter(move |(_, fact)| !settled(fact)).map(|(_, fact)| (fact.hyperedge.group.clone(), fact));
     let counted = left_join(waiting, reference_times).map(|(_, fact, reference_at)| {
         let horizon = reference_at
             .zip(fact.hyperedge.issued_at)

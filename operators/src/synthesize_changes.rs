@@ -49,4 +49,3 @@ pub fn synthesize_changes<'scope>(
         })
         .map(|(_, change)| (change.id, change))
 }
-

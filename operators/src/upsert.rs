@@ -40,12 +40,11 @@ where
                 let mut waiting: BTreeMap<Epoch, (Capability<Epoch>, Vec<KeyedChange<K, V>>)> = BTreeMap::new();
                 move |(input, frontier), output| {
                     input.for_each(|capability, changes| {
-                        let at = *capability.time();
-                        waiting
-                            .entry(at)
-                            .or_insert_with(|| (capability.retain(output.output_index()), Vec::new()))
-                            .1
-                            .append(changes);
+                        // A message without a capability would be one of no epoch; inputs send none.
+                        if let Some(capability) = capability.retain_least(output.output_index()) {
+                            let at = *capability.time();
+                            waiting.entry(at).or_insert_with(|| (capability, Vec::new())).1.append(changes);
+                        }
                     });
                     while let Some(entry) = waiting.first_entry() {
                         if frontier.less_equal(entry.key()) {

@@ -26,20 +26,24 @@ pub fn canonicalize(
         .collect();
     let distinct: BTreeSet<&str> = members.iter().map(|member| member.entity.0.as_str()).collect();
     if distinct.len() < 2 {
-        return Err(format!("a `{}` fact needs two participants or more, this one has {}", relation.name, distinct.len()));
+        return Err(format!(
+            "a `{}` fact needs two participants or more, this one has {}",
+            relation.relation,
+            distinct.len()
+        ));
     }
     let evidence = text::canonical(&fact.text);
-    let id = HyperedgeId::of(&relation.name, distinct.iter().copied(), &evidence);
+    let id = HyperedgeId::of(&relation.relation, distinct.iter().copied(), &evidence);
     let mut attributes = fact.attributes.clone();
     attributes.sort();
     let mut mentions = fact.mentions.clone();
     mentions.sort();
     mentions.dedup();
     let confidence = Fixed::from_f64(fact.confidence.to_f64() * document.reliability.to_f64());
-    let embedded_as = kernel::embedded_as(&kernel::embedding_text(&relation.name, &evidence));
+    let embedded_as = kernel::embedded_as(&kernel::embedding_text(&relation.relation, &evidence));
     let hyperedge = Hyperedge {
         id,
-        relation: relation.name.clone(),
+        relation: relation.relation.clone(),
         family: relation.family,
         base_family: relation.family,
         text: evidence,

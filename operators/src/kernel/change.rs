@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hypercane_schemas::{
-    Attribute, EntityKey, Fixed, Hyperedge, HyperedgeId, Member, Origin, Provenance, Value,
-};
+use hypercane_schemas::{Attribute, EntityKey, Fixed, Hyperedge, HyperedgeId, Member, Origin, Provenance, Value};
 
 use crate::{domain::Domain, kernel};
 
@@ -29,6 +27,9 @@ pub fn change_hyperedges<'a>(
     states: impl IntoIterator<Item = State<'a>>,
     domain: &Domain,
 ) -> Vec<Hyperedge> {
+    let (Some(relation), Some(change_family)) = (domain.change_relation(family), domain.change_family()) else {
+        return Vec::new();
+    };
     let mut places: BTreeMap<i64, Vec<State<'a>>> = BTreeMap::new();
     for state in states {
         places.entry(state.sequence).or_default().push(state);
@@ -37,17 +38,20 @@ pub fn change_hyperedges<'a>(
     for place in &mut places {
         place.sort_unstable_by_key(|state| (state.entity, state.hyperedge.id));
     }
-    places.windows(2).map(|pair| change(entity_family, family, &pair[0], &pair[1], domain)).collect()
+    let kind = Kind { relation, change_family, entity_family, family };
+    places.windows(2).map(|pair| change(&kind, &pair[0], &pair[1])).collect()
 }
 
-fn change(
-    entity_family: &str,
+/// What changes, and how that is said.
+struct Kind<'a> {
+    relation: &'a str,
+    change_family: u8,
+    entity_family: &'a str,
     family: u8,
-    before: &[State<'_>],
-    after: &[State<'_>],
-    domain: &Domain,
-) -> Hyperedge {
-    let relation = domain.change_relation(family).to_owned();
+}
+
+fn change(kind: &Kind<'_>, before: &[State<'_>], after: &[State<'_>]) -> Hyperedge {
+    let Kind { relation, change_family, entity_family, family } = *kind;
     let (from, to) = (before[0].hyperedge, after[0].hyperedge);
     let attributes = differences(&values(before), &values(after));
     let mut members: Vec<Member> = vec![
@@ -64,14 +68,14 @@ fn change(
         before.iter().chain(after).flat_map(|state| state.hyperedge.provenance.iter().cloned()).collect();
     provenance.sort();
     provenance.dedup();
-    let id = HyperedgeId::of(&relation, members.iter().map(|member| member.entity.0.as_str()), &text);
+    let id = HyperedgeId::of(relation, members.iter().map(|member| member.entity.0.as_str()), &text);
     let confidence = before.iter().chain(after).map(|state| state.hyperedge.confidence).min().unwrap_or(Fixed::ONE);
-    let embedded_as = kernel::embedded_as(&kernel::change_embedding_text(&relation, entity_family));
+    let embedded_as = kernel::embedded_as(&kernel::change_embedding_text(relation, entity_family));
     Hyperedge {
         id,
-        family: domain.change_family(),
+        family: change_family,
         base_family: family,
-        relation,
+        relation: relation.into(),
         text,
         members,
         attributes,
@@ -150,4 +154,3 @@ fn sentence(entity_family: &str, from: &Hyperedge, to: &Hyperedge, attributes: &
     }
     text
 }
-

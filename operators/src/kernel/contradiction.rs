@@ -21,12 +21,18 @@ pub struct Claim {
     pub provenance: Vec<Provenance>,
 }
 
+/// How far two values of this attribute may lie apart, in its canonical unit; `None` where the pack compares none.
+pub fn conflict_tolerance(domain: &Domain, attribute: &str) -> Option<f64> {
+    domain.attribute(attribute)?.conflict_tolerance.map(Fixed::to_f64)
+}
+
 /// The values of a hyperedge that could contradict another's, keyed by relation, state and attribute.
 pub fn claims(hyperedge: &Hyperedge, domain: &Domain) -> Vec<((String, EntityKey, String), Claim)> {
     let states = hyperedge.members.iter().filter(|member| kernel::is_state(&member.entity));
-    let checked = hyperedge.attributes.iter().filter(|attribute| {
-        attribute.value.number.is_some() && domain.conflict_tolerance(&attribute.name).is_some()
-    });
+    let checked = hyperedge
+        .attributes
+        .iter()
+        .filter(|attribute| attribute.value.number.is_some() && conflict_tolerance(domain, &attribute.name).is_some());
     let checked: Vec<_> = checked.collect();
     states
         .flat_map(|state| {

@@ -34,9 +34,11 @@ pub fn change_embedding_text(relation: &str, entity_family: &str) -> String {
 /// which its states may take part.
 pub fn texts_to_embed(assertion: &Assertion, domain: &Domain) -> Vec<String> {
     let hyperedge = &assertion.hyperedge;
-    let relation = domain.change_relation(hyperedge.family);
     let states = hyperedge.members.iter().map(|member| &member.entity).filter(|key| is_state(key));
-    let changes = states.map(|key| change_embedding_text(relation, key.family()));
+    let changes = domain
+        .change_relation(hyperedge.family)
+        .into_iter()
+        .flat_map(|relation| states.clone().map(move |key| change_embedding_text(relation, key.family())));
     std::iter::once(embedding_text(&hyperedge.relation, &hyperedge.text)).chain(changes).collect()
 }
 

@@ -13,7 +13,7 @@ mod with_horizon;
 
 pub use canonicalize::canonicalize;
 pub use change::{State, change_hyperedges};
-pub use contradiction::{Claim, claims, contradictions, order_contradiction};
+pub use contradiction::{Claim, claims, conflict_tolerance, contradictions, order_contradiction};
 pub use embedded::{change_embedding_text, embedded_as, is_state, texts_to_embed};
 pub use embedding_text::embedding_text;
 pub use merge::merge;

@@ -75,7 +75,13 @@ mod tests {
     use crate::extraction::Mention;
 
     fn mention(key: &str, name: &str) -> Mention {
-        Mention { entity: EntityKey(key.into()), name: name.into(), kind: "cyclone".into(), role: "storm".into(), aliases: vec![] }
+        Mention {
+            entity: EntityKey(key.into()),
+            name: name.into(),
+            kind: "cyclone".into(),
+            role: "storm".into(),
+            aliases: vec![],
+        }
     }
 
     #[test]
