@@ -1,1 +1,5 @@
 //! A domain pack: vocabulary, phases, rules and tables, read from `data/domains/NAME/`.
+
+/// A loaded pack.
+#[derive(Clone, Debug, Default)]
+pub struct Domain;
