@@ -1,6 +1,7 @@
 //! Dataflows, connectors, the lake and the command: where Hypercane meets the world.
 
 pub mod changes;
+pub mod config;
 pub mod connect;
 pub mod live;
 pub mod worker;
