@@ -2,7 +2,7 @@
 
 use divan::{Bencher, black_box};
 use hypercane_operators::kernel::{
-    BeamSettings, Heuristic, Matrix, Standing, StepCosts, Trellis, Weights, beam_search, jaccard, log_transition,
+    BeamSettings, Heuristic, Matrix, Standing, StepCosts, Trellis, Weights, beam_search, log_transition, overlaps,
     viterbi,
 };
 
@@ -73,7 +73,7 @@ impl Candidates {
             self.relevance.clone(),
             self.log_p(),
             |a, b| (at[a].position, at[a].phase) < (at[b].position, at[b].phase),
-            |a, b| jaccard(&self.entities[a], &self.entities[b]),
+            overlaps(&self.entities.iter().map(Vec::as_slice).collect::<Vec<_>>()),
             &self.covers,
             6,
         )

@@ -19,6 +19,8 @@ pub mod viterbi;
 
 #[cfg(test)]
 mod conformance;
+#[cfg(test)]
+mod properties;
 
 pub use beam_search::{BeamSettings, Trajectory, beam_search};
 pub use canonical_order::{Orderable, canonical_order};
@@ -27,7 +29,7 @@ pub use inject_horizons::{anchor, horizon_label, hours_before, inject_horizons, 
 pub use matrix::Matrix;
 pub use normalise_relation::{Match, Relations, label_form};
 pub use objective::{Parts, Trellis, Weights, entity_continuity, objective, order_coherence, precedence_consistency};
-pub use overlap::jaccard;
+pub use overlap::{jaccard, overlaps};
 pub use precedence::{CausalRule, PrecedenceRules, Standpoint};
 pub use reach::Reach;
 pub use relevance::relevance;
