@@ -2,6 +2,7 @@
 
 pub mod changes;
 pub mod config;
+pub mod check_extraction;
 pub mod connect;
 pub mod live;
 pub mod worker;
