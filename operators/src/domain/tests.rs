@@ -1,0 +1,1 @@
+//! The pack in the repository, and packs that are wrong.
