@@ -58,3 +58,5 @@ pub use split_horizons::{Block, split_horizons};
 pub use synthesize_changes::{Change, ChangeRelations, entity_family, synthesize_changes};
 pub use transition::{Bilinear, Heuristic, Standing, StepCosts, Transition, log_transition};
 pub use viterbi::{Viterbi, viterbi};
+pub mod exposure;
+pub mod geodesy;
