@@ -1,1 +1,3 @@
 //! Everything that names an external system: topics, files, models, the lake. Transport and format are apart.
+
+pub mod lake;
