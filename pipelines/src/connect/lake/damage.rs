@@ -21,25 +21,27 @@ pub(super) async fn explain(log_store: &LogStoreRef, place: &str, error: DeltaTa
 
 async fn find(log_store: &LogStoreRef) -> Option<(String, String)> {
     let store = log_store.object_store(None);
-    let listed = store.list_with_delimiter(Some(log_store.log_path())).await.ok()?;
-    let mut next = None;
-    for object in listed.objects {
+    let mut objects = store.list_with_delimiter(Some(log_store.log_path())).await.ok()?.objects;
+    objects.sort_by(|a, b| a.location.cmp(&b.location));
+    // The version that the log must go on with: after a checkpoint any older one may be gone.
+    let mut next = 0;
+    for object in objects {
         let path = object.location;
         let name = path.filename()?;
         let version = name.split('.').next().and_then(|digits| digits.parse::<u64>().ok());
         let Some(version) = version else { continue };
         let verdict = if name.ends_with(".checkpoint.parquet") {
-            next = next.max(Some(version + 1));
+            next = version;
             let bytes = store.get(&path).await.ok()?.bytes().await.ok()?;
             ParquetRecordBatchReaderBuilder::try_new(bytes).err().map(|e| e.to_string())
         } else if name.ends_with(".json") {
-            if next.is_some_and(|next| version > next) {
+            if version > next {
                 return Some((
                     format!("{}/{name}", log_store.log_path()),
-                    format!("version {} is missing", version - 1),
+                    format!("version {next} before it is missing"),
                 ));
             }
-            next = next.max(Some(version + 1));
+            next = version + 1;
             let bytes = store.get(&path).await.ok()?.bytes().await.ok()?;
             get_actions(version, &bytes).err().map(|e| e.to_string())
         } else {

@@ -20,6 +20,8 @@ use url::Url;
 use super::Error;
 
 const LOCK_FILE: &str = ".hypercane.lock";
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(25);
 const ATTEMPTS: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
@@ -64,17 +66,10 @@ impl Storage {
         Ok(Self { location: location.into(), folder, url, store: Arc::from(store), prefix })
     }
 
-    /// The same place behind another store, so that tests can make it fail.
-    #[cfg(test)]
-    pub(super) fn through(mut self, wrap: impl FnOnce(Arc<DynObjectStore>) -> Arc<DynObjectStore>) -> Self {
-        self.store = wrap(self.store);
-        self
-    }
-
     /// Makes the folder where there is none and takes the lock, or finds out that neither is possible.
     pub(super) async fn claim(&self, pipeline: &str) -> Result<Option<Lock>, Error> {
         match &self.folder {
-            Some(folder) => Lock::take(folder, &self.location, pipeline).map(Some),
+            Some(folder) => Lock::take(folder, &self.location, pipeline).await.map(Some),
             None => {
                 // An object store has no lock. The conditional put of each log entry still lets one writer win.
                 let probe = self.prefix.clone().join(LOCK_FILE);
@@ -121,21 +116,28 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    fn take(folder: &FilePath, location: &str, pipeline: &str) -> Result<Self, Error> {
+    async fn take(folder: &FilePath, location: &str, pipeline: &str) -> Result<Self, Error> {
         let refused = |e| Error::storage("write to", location, e);
         fs::create_dir_all(folder).map_err(refused)?;
         let path = folder.join(LOCK_FILE);
         let mut file =
             File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(refused)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                // The note is a help for people; the lock itself has answered already.
-                let _ = file.read_to_string(&mut holder);
-                return Err(Error::Held { location: location.into(), holder: holder.trim().into() });
+        // A holder that is on its way out still counts for a moment.
+        let mut tries = 0;
+        while let Err(error) = file.try_lock() {
+            match error {
+                TryLockError::WouldBlock if tries < LOCK_TRIES => {
+                    tries += 1;
+                    tokio::time::sleep(LOCK_PAUSE).await;
+                }
+                TryLockError::WouldBlock => {
+                    let mut holder = String::new();
+                    // The note is a help for people; the lock itself has answered already.
+                    let _ = file.read_to_string(&mut holder);
+                    return Err(Error::Held { location: location.into(), holder: holder.trim().into() });
+                }
+                TryLockError::Error(e) => return Err(refused(e)),
             }
-            Err(TryLockError::Error(e)) => return Err(refused(e)),
         }
         let note = format!("process {} of pipeline {pipeline}, since {}\n", std::process::id(), jiff::Timestamp::now());
         file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(note.as_bytes())).map_err(refused)?;
@@ -161,4 +163,36 @@ where
         }
     }
     attempt().await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::{Error, with_retries};
+
+    #[tokio::test]
+    async fn what_may_pass_is_tried_again_and_what_may_not_is_told() {
+        let mut n_calls = 0;
+        let outcome = with_retries(|| {
+            n_calls += 1;
+            let answer = if n_calls < 3 { Err(failure(io::ErrorKind::TimedOut)) } else { Ok(n_calls) };
+            async { answer }
+        });
+        assert_eq!(outcome.await.unwrap(), 3);
+
+        let mut n_calls = 0;
+        let outcome = with_retries(|| {
+            n_calls += 1;
+            async { Err::<(), _>(failure(io::ErrorKind::StorageFull)) }
+        });
+        let error = outcome.await.unwrap_err();
+        assert_eq!(n_calls, 1);
+        assert!(error.is_transient());
+        assert!(error.to_string().contains("/lake") && error.to_string().contains("full"), "{error}");
+    }
+
+    fn failure(kind: io::ErrorKind) -> Error {
+        Error::storage("write to", "/lake", io::Error::from(kind))
+    }
 }

@@ -83,8 +83,7 @@ impl Table {
         let properties = [
             (PIPELINE_PROPERTY, pipeline.to_string()),
             ("delta.checkpointInterval", checkpoint_interval.to_string()),
-            // Texts and hashes as bounds would make each log entry as large as the rows.
-            ("delta.dataSkippingStatsColumns", bounded_columns(schema)),
+            bounded_columns(schema),
         ];
         let log_store = storage.log_store(name)?;
         let create = CreateBuilder::new()
@@ -200,8 +199,13 @@ impl Entry {
     }
 }
 
-/// The columns whose least and greatest value are kept for each file.
-fn bounded_columns(schema: &SchemaRef) -> String {
+/// The property that says for which columns the least and greatest value of each file are kept in the log. Texts and
+/// hashes as bounds would make an entry as large as the rows.
+fn bounded_columns(schema: &SchemaRef) -> (&'static str, String) {
     let bounded = schema.fields().iter().filter(|column| column.data_type().is_primitive());
-    bounded.map(|column| column.name().as_str()).collect::<Vec<_>>().join(",")
+    let names: Vec<&str> = bounded.map(|column| column.name().as_str()).collect();
+    match names.is_empty() {
+        true => ("delta.dataSkippingNumIndexedCols", "0".into()),
+        false => ("delta.dataSkippingStatsColumns", names.join(",")),
+    }
 }
