@@ -2,3 +2,7 @@
 
 pub mod packs;
 pub mod lake;
+pub mod embed;
+mod error;
+
+pub use error::Error;
