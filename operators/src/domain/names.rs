@@ -120,12 +120,19 @@ impl NameIndex {
         joined.and_then(|form| self.slugs.get(form)).map_or(&[], Vec::as_slice)
     }
 
-    /// The names in a text, in text order: at each word the longest name that starts there, and none inside another.
+    /// The names in a text, in text order: at each word the longest name that starts there, and none inside another. A name
+    /// starts with a capital or a digit, so that "mobile homes" is not the port, unless the text has no capitals at all.
     pub fn find_in(&self, text: &str) -> Vec<(Span, &[String])> {
         let words = words(text);
+        let has_capitals = text.chars().any(char::is_uppercase);
+        let lower = |span: Span| span.of(text).and_then(|word| word.chars().next()).is_some_and(char::is_lowercase);
         let mut found = Vec::new();
         let mut at = 0;
         while at < words.len() {
+            if has_capitals && lower(words[at].0) {
+                at += 1;
+                continue;
+            }
             let most = self.longest.min(words.len() - at);
             let hit = (1..=most).rev().find_map(|count| {
                 let run = &words[at..at + count];
