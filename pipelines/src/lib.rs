@@ -1,4 +1,5 @@
 //! Dataflows, connectors, the lake and the command: where Hypercane meets the world.
 
+pub mod check_extraction;
 pub mod connect;
 pub mod eval;
