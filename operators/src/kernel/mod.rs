@@ -4,6 +4,8 @@ pub mod beam_search;
 pub mod canonical_order;
 pub mod embedding_text;
 pub mod evidence;
+pub mod exposure;
+pub mod geodesy;
 pub mod inject_horizons;
 pub mod link;
 pub mod matrix;
