@@ -4,6 +4,8 @@
 //! near-identical facts of successive advisories share one vector, so that a corpus has thousands of texts and not
 //! hundreds of thousands.
 
+use crate::extraction::Mention;
+
 /// A participating entity as the text names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named<'a> {
@@ -11,6 +13,12 @@ pub struct Named<'a> {
     pub name: &'a str,
     /// Its type.
     pub kind: &'a str,
+}
+
+impl<'a> From<&'a Mention> for Named<'a> {
+    fn from(mention: &'a Mention) -> Self {
+        Self { name: &mention.name, kind: &mention.kind }
+    }
 }
 
 /// Types whose names are times, numbers or repeat what the evidence says.
@@ -31,7 +39,7 @@ const UNNAMED: [&str; 12] = [
 
 /// The text: relation words, evidence with numbers and times folded, names and types of lasting entities (sorted, each
 /// once). The lead of an evidence line (product, number, issue time) ends at the first `: ` and is left out.
-pub fn embedding_text(relation: &str, evidence: &str, members: &[Named<'_>]) -> String {
+pub fn embedding_text<'a>(relation: &str, evidence: &str, members: impl IntoIterator<Item = Named<'a>>) -> String {
     let said = evidence.split_once(": ").map_or(evidence, |(lead, rest)| if lead.len() < 160 { rest } else { evidence });
     let mut text = relation.replace('_', " ");
     text.push('.');
@@ -45,7 +53,7 @@ pub fn embedding_text(relation: &str, evidence: &str, members: &[Named<'_>]) -> 
         }
     }
     let mut names: Vec<String> = members
-        .iter()
+        .into_iter()
         .filter(|m| !UNNAMED.contains(&m.kind))
         .map(|m| format!("{} ({})", m.name.trim(), m.kind.replace('_', " ")))
         .collect();
@@ -88,7 +96,7 @@ mod tests {
             Named { name: "Harvey", kind: "cyclone" },
             Named { name: "25 August", kind: "moment" },
         ];
-        let text = |evidence: &str| embedding_text("has_cyclone_state", evidence, &members);
+        let text = |evidence: &str| embedding_text("has_cyclone_state", evidence, members);
         let a = text("Hurricane Harvey advisory 19 issued 2017-08-25 03:00 UTC: maximum wind 75 kt, moving northwest at 8 kt");
         let b = text("Hurricane Harvey advisory 20 issued 2017-08-25 09:00 UTC: maximum wind 90 kt, moving north-northwest at 7 kt");
         assert_eq!(a, b);

@@ -1,1 +1,6 @@
 //! Everything that names an external system: topics, files, models, the lake. Transport and format are apart.
+
+pub mod embed;
+mod error;
+
+pub use error::Error;
