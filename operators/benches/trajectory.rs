@@ -2,9 +2,10 @@
 
 use divan::{Bencher, black_box};
 use hypercane_operators::kernel::{
-    BeamSettings, Heuristic, Matrix, Standing, StepCosts, Trellis, Weights, beam_search, jaccard, log_transition,
-    viterbi,
+    BeamSettings, CausalRule, Heuristic, Matrix, PrecedenceRules, Reach, Standing, Standpoint, StepCosts, Trellis,
+    Weights, beam_search, log_transition, overlaps, viterbi,
 };
+use hypercane_schemas::{Cell, GroupKey};
 
 const N_CANDIDATES: usize = 150;
 
@@ -73,7 +74,7 @@ impl Candidates {
             self.relevance.clone(),
             self.log_p(),
             |a, b| (at[a].position, at[a].phase) < (at[b].position, at[b].phase),
-            |a, b| jaccard(&self.entities[a], &self.entities[b]),
+            overlaps(&self.entities.iter().map(Vec::as_slice).collect::<Vec<_>>()),
             &self.covers,
             6,
         )
@@ -111,4 +112,39 @@ fn two_terms_exactly(bencher: Bencher<'_, '_>) {
     let candidates = Candidates::seeded();
     let log_p = candidates.log_p();
     bencher.bench(|| viterbi(black_box(&candidates.relevance), &log_p, 1.2, 8));
+}
+
+/// The cells of a long storm: every family at a hundred issue times, with its changes.
+fn long_storm() -> (PrecedenceRules, Vec<Cell>) {
+    let rules = PrecedenceRules {
+        phases: (1..14).map(|family| (family, family)).collect(),
+        change_family: Some(13),
+        causal: vec![CausalRule { name: "hazard_to_operation".into(), before: vec![6, 7, 9], after: vec![10] }],
+    };
+    let group = GroupKey("AL092017".into());
+    let mut cells = Vec::new();
+    for advisory in 0..100 {
+        for base_family in 1..13 {
+            for family in [base_family, 13] {
+                let issued_minutes = Some(advisory * 180);
+                cells.extend(
+                    rules.cell(&group, Standpoint { family, base_family, horizon_hours: None, issued_minutes }),
+                );
+            }
+        }
+    }
+    (rules, cells)
+}
+
+#[divan::bench]
+fn cover_a_long_storm(bencher: Bencher<'_, '_>) {
+    let (rules, cells) = long_storm();
+    bencher.bench(|| rules.covering(black_box(&cells)));
+}
+
+#[divan::bench]
+fn close_a_long_storm(bencher: Bencher<'_, '_>) {
+    let (rules, cells) = long_storm();
+    let steps = rules.covering(&cells);
+    bencher.bench(|| Reach::from_steps(black_box(&cells), &steps));
 }

@@ -2,6 +2,7 @@
 
 pub mod changes;
 pub mod check_extraction;
+pub mod config;
 pub mod connect;
 pub mod eval;
 pub mod live;

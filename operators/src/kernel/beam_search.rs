@@ -153,7 +153,7 @@ fn choose_diverse(
     let mut largest_overlap = vec![0.0f64; extensions.len()];
     let mut taken = vec![false; extensions.len()];
     let mut held = vec![false; n_candidates];
-    let mut shared = vec![0usize; beams.len()];
+    let mut overlap = vec![[0.0f64; 2]; beams.len()];
     while chosen.len() < settings.width {
         let mut best: Option<(f64, usize)> = None;
         for (at, extension) in extensions.iter().enumerate().filter(|&(at, _)| !taken[at]) {
@@ -165,18 +165,20 @@ fn choose_diverse(
         let Some((_, at)) = best else { break };
         taken[at] = true;
         chosen.push(extensions[at]);
-        // Overlaps with the chosen sequence: a part for each parent, and one for the step that is added to it.
+        // A sequence overlaps with the chosen one by what its parent shares, and by one more where its last step is shared.
         let Extension { parent, step, .. } = extensions[at];
         let kept = &beams[parent as usize].steps;
         kept.iter().for_each(|&step| held[step] = true);
         held[step as usize] = true;
-        for (shared, beam) in shared.iter_mut().zip(beams) {
-            *shared = beam.steps.iter().filter(|&&step| held[step]).count();
+        let n_steps = kept.len() + 1;
+        let jaccard = |shared: usize| shared as f64 / (2 * n_steps - shared) as f64;
+        for (overlap, beam) in overlap.iter_mut().zip(beams) {
+            let shared = beam.steps.iter().filter(|&&step| held[step]).count();
+            *overlap = [jaccard(shared), jaccard(shared + 1)];
         }
-        let both = 2 * (kept.len() + 1);
         for (extension, largest) in extensions.iter().zip(&mut largest_overlap) {
-            let shared = shared[extension.parent as usize] + usize::from(held[extension.step as usize]);
-            *largest = largest.max(shared as f64 / (both - shared) as f64);
+            let adds = usize::from(held[extension.step as usize]);
+            *largest = largest.max(overlap[extension.parent as usize][adds]);
         }
         kept.iter().for_each(|&step| held[step] = false);
         held[step as usize] = false;

@@ -17,19 +17,6 @@ impl Matrix {
         Self { size, values }
     }
 
-    /// The symmetric matrix with `diagonal` on its diagonal; `value` is asked for `i < j` only.
-    pub fn symmetric(size: usize, diagonal: f64, mut value: impl FnMut(usize, usize) -> f64) -> Self {
-        let mut values = vec![diagonal; size * size];
-        for row in 0..size {
-            for column in row + 1..size {
-                let given = value(row, column);
-                values[row * size + column] = given;
-                values[column * size + row] = given;
-            }
-        }
-        Self { size, values }
-    }
-
     /// Number of rows, and of columns.
     pub fn size(&self) -> usize {
         self.size

@@ -33,6 +33,8 @@ mod with_horizon;
 
 #[cfg(test)]
 mod conformance;
+#[cfg(test)]
+mod properties;
 
 pub use beam_search::{BeamSettings, Trajectory, beam_search};
 pub use canonical_order::{Orderable, canonical_order};
@@ -48,7 +50,7 @@ pub use merge::merge;
 pub use merge_entity::{EntityMention, merge_entity};
 pub use normalise_relation::{Match, Relations, label_form};
 pub use objective::{Parts, Trellis, Weights, entity_continuity, objective, order_coherence, precedence_consistency};
-pub use overlap::jaccard;
+pub use overlap::{jaccard, overlaps};
 pub use precedence::{CausalRule, PrecedenceRules, Standpoint};
 pub use reach::Reach;
 pub use relevance::relevance;
@@ -59,4 +61,4 @@ pub use split_horizons::{Block, split_horizons};
 pub use synthesize_changes::{Change, ChangeRelations, entity_family, synthesize_changes};
 pub use transition::{Bilinear, Heuristic, Standing, StepCosts, Transition, log_transition};
 pub use viterbi::{Viterbi, viterbi};
-pub use with_horizon::{horizon_anchor, horizon_hours, with_horizon};
+pub use with_horizon::with_horizon;

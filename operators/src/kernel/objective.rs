@@ -17,7 +17,7 @@ pub struct Trellis {
 
 impl Trellis {
     /// Gathers the terms. `precedes(i, j)` is the whole relation, transitive closure included; `overlap` is the Jaccard
-    /// similarity of entity sets, asked for `i < j`; `covers` gives each candidate's phase as an index into the `n_covered`
+    /// similarity of entity sets; `covers` gives each candidate's phase as an index into the `n_covered`
     /// phases of S (eq. 13), `None` for a phase outside S.
     ///
     /// # Panics
@@ -26,12 +26,12 @@ impl Trellis {
         relevance: Vec<f64>,
         log_p: Matrix,
         mut precedes: impl FnMut(usize, usize) -> bool,
-        overlap: impl FnMut(usize, usize) -> f64,
+        overlap: Matrix,
         covers: &[Option<u8>],
         n_covered: u32,
     ) -> Self {
         let n = relevance.len();
-        assert!(log_p.size() == n && covers.len() == n, "one row of each term per candidate");
+        assert!(log_p.size() == n && overlap.size() == n && covers.len() == n, "one row of each term per candidate");
         assert!(n_covered <= 64, "at most 64 phases are covered");
         let bit = |phase: &Option<u8>| match phase {
             Some(phase) if u32::from(*phase) < n_covered => 1u64 << phase,
@@ -39,7 +39,7 @@ impl Trellis {
         };
         Self {
             precedes: (0..n * n).map(|at| precedes(at / n, at % n)).collect(),
-            overlap: Matrix::symmetric(n, 1.0, overlap),
+            overlap,
             covers: covers.iter().map(bit).collect(),
             n_covered,
             relevance,

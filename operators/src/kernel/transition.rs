@@ -3,6 +3,10 @@
 //! A model gives logits; [`log_transition`] turns them into the matrix that the searches read. Two models: the bilinear
 //! one of the paper, for learned weights, and a heuristic over steps in phase and sequence until there are such weights.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use hypercane_schemas::{Cell, GroupKey};
+
 use super::Matrix;
 
 /// A model of which hyperedge follows which.
@@ -70,6 +74,30 @@ pub struct Standing {
     pub position: Option<u32>,
     /// Rank of its phase, from 1; 0 without a phase.
     pub phase: u8,
+}
+
+impl Standing {
+    /// Where each of the candidates stands, given their cells and the ranks of their phases.
+    pub fn of_all(candidates: &[(Option<&Cell>, u8)]) -> Vec<Self> {
+        let mut lines: BTreeMap<(&GroupKey, bool), BTreeSet<i64>> = BTreeMap::new();
+        for cell in candidates.iter().filter_map(|(cell, _)| *cell) {
+            lines.entry((&cell.group, cell.by_horizon)).or_default().insert(cell.sequence);
+        }
+        let mut positions = BTreeMap::new();
+        for (line, ((group, by_horizon), places)) in (0u32..).zip(&lines) {
+            for (position, &sequence) in (0u32..).zip(places) {
+                positions.insert((*group, *by_horizon, sequence), (line, position));
+            }
+        }
+        let standing = |&(cell, phase): &(Option<&Cell>, u8)| {
+            let place = cell.and_then(|cell| positions.get(&(&cell.group, cell.by_horizon, cell.sequence)));
+            match place {
+                Some(&(line, position)) => Self { line, position: Some(position), phase },
+                None => Self { line: 0, position: None, phase },
+            }
+        };
+        candidates.iter().map(standing).collect()
+    }
 }
 
 /// What the heuristic takes off a logit. Zero everywhere makes all steps equally likely.

@@ -2,5 +2,7 @@
 
 pub mod embed;
 mod error;
+pub mod lake;
+pub mod packs;
 
 pub use error::Error;

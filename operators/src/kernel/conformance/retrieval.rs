@@ -37,6 +37,10 @@ fn entity_sets(rows: &Value) -> Vec<Vec<&str>> {
         .collect()
 }
 
+fn overlaps(sets: &[Vec<&str>]) -> Matrix {
+    kernel::overlaps(&sets.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
 /// Places in S of the families' phases.
 fn covers(case: &Case<'_>, rows: &Value) -> (Vec<Option<u8>>, u32) {
     let phases = case.phase_names();
@@ -129,7 +133,7 @@ pub(crate) fn cov(case: &Case<'_>) {
     let (covers, n_covered) = covers(case, rows);
     let n = covers.len();
     let flat = || Matrix::from_fn(n, |_, _| 0.0);
-    let trellis = Trellis::new(vec![0.0; n], flat(), |_, _| false, |_, _| 0.0, &covers, n_covered);
+    let trellis = Trellis::new(vec![0.0; n], flat(), |_, _| false, flat(), &covers, n_covered);
     for (trajectory, expected) in list(&case.input["trajectories"]).iter().zip(list(&case.expected["cov"])) {
         let parts = kernel::objective(&trellis, Weights::default(), &ids.trajectory(trajectory));
         case.close("cov", parts.coverage, expected);
@@ -149,7 +153,7 @@ pub(crate) fn objective(case: &Case<'_>) {
         embeddings.iter().map(|embedding| kernel::relevance(embedding, &query)).collect(),
         log_p(&embeddings, &case.input["U"], &case.input["V"]),
         |a, b| pairs.contains(&(names[a], names[b])),
-        |a, b| kernel::jaccard(&sets[a], &sets[b]),
+        overlaps(&sets),
         &covers,
         n_covered,
     );
@@ -182,7 +186,7 @@ pub(crate) fn beam(case: &Case<'_>) {
         numbers(&case.input["rel"]),
         matrix(&case.input["log_p"]),
         |a, b| pairs.contains(&(names[a], names[b])),
-        |a, b| kernel::jaccard(&sets[a], &sets[b]),
+        overlaps(&sets),
         &covers,
         n_covered,
     );
