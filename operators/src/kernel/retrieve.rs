@@ -11,9 +11,9 @@ use hypercane_schemas::{Category, Cell, Fixed, GroupKey, Hyperedge, QueryParamet
 
 use super::{
     BeamSettings, CausalRule, Heuristic, PrecedenceRules, Reach, ScopeSettings, Scoped, Standing, Standpoint, StepCosts,
-    Trellis, Weights, beam_search, jaccard,
+    Trellis, Weights, beam_search,
     link::{Links, Plan},
-    log_transition, relevance, scope,
+    log_transition, overlaps, relevance, scope,
 };
 use crate::domain::Domain;
 
@@ -238,6 +238,7 @@ impl Search<'_> {
         let standings = standings(&cells);
         let heuristic = Heuristic { standings: &standings, costs: StepCosts::default() };
         let sets: Vec<Vec<&str>> = (0..n).map(|at| edge(at).members.iter().map(|m| m.entity.0.as_str()).collect()).collect();
+        let slices: Vec<&[&str]> = sets.iter().map(Vec::as_slice).collect();
         let phases = self.domain.coverage_phases();
         let covers: Vec<Option<u8>> = (0..n)
             .map(|at| {
@@ -249,7 +250,7 @@ impl Search<'_> {
             pool.iter().map(|&at| self.cosines[at]).collect(),
             log_transition(&heuristic, n),
             |a, b| matches!((places[a], places[b]), (Some(a), Some(b)) if self.reach.precedes(a, b)),
-            |a, b| jaccard(&sets[a], &sets[b]),
+            overlaps(&slices),
             &covers,
             phases.len() as u32,
         )
