@@ -1,5 +1,326 @@
-//! A domain pack: vocabulary, phases, rules and tables, read from `data/domains/NAME/`.
+//! A domain pack: the vocabulary, the order and the tables of one field of work, as plain data.
+//!
+//! Operators read a pack and know no field themselves. A pack is a folder with `domain.toml` and small CSV tables; whoever
+//! reads files hands their text to [`Domain::parse`], so that a third domain needs a folder and no code.
 
-/// A loaded pack.
-#[derive(Clone, Debug, Default)]
-pub struct Domain;
+mod anchor;
+mod error;
+mod names;
+mod pack;
+mod places;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use anchor::{AnchorMatch, Anchors, Event};
+pub use error::DomainError;
+pub use names::{NameIndex, label_form, name_form, slug};
+pub use pack::{AttributeKind, AttributeSpec, CausalRule, ChangeOf, ChangeRelations, EntityType, Family, StatusClass};
+pub use places::{Port, Sector};
+
+use hypercane_schemas::{Category, Span};
+
+use pack::Pack;
+
+/// The name of the pack's main file, as errors show it.
+pub const DOMAIN_FILE: &str = "domain.toml";
+
+/// A domain pack, checked: every reference inside it resolves, and every name in it is unambiguous or declared not to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Domain {
+    pack: Pack,
+    ports: Vec<Port>,
+    sectors: Vec<Sector>,
+    family_of: BTreeMap<String, u8>,
+    port_names: NameIndex,
+    sector_names: NameIndex,
+}
+
+/// How a relation label was recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MatchedBy {
+    /// It is a relation of the pack, after [`label_form`].
+    Exact,
+    /// It is an alias.
+    Alias,
+    /// It is close enough to a relation or an alias.
+    Fuzzy,
+    /// The pack takes any label, and this is a new one.
+    Open,
+}
+
+/// A relation label, mapped to the vocabulary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RelationMatch {
+    /// The relation.
+    pub relation: String,
+    /// Number of its family.
+    pub family: u8,
+    /// How it was recognised.
+    pub by: MatchedBy,
+}
+
+/// A name found in running text, with everything that it may stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found<'a, T> {
+    /// The bytes of the text.
+    pub span: Span,
+    /// The candidates, by slug; more than one where the pack declares the name ambiguous.
+    pub items: Vec<&'a T>,
+}
+
+impl Domain {
+    /// Reads a pack: the text of `domain.toml`, and the text of each table by file name.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its file and its line or key.
+    pub fn parse(domain_toml: &str, tables: &BTreeMap<String, String>) -> Result<Self, DomainError> {
+        let pack: Pack = toml::from_str(domain_toml).map_err(|e| DomainError::from_toml(domain_toml, &e))?;
+        let family_of = pack.check()?;
+        let ports = match &pack.tables.ports {
+            Some(file) => places::read_ports(file, table(tables, file, "tables.ports")?, &pack.states)?,
+            None => Vec::new(),
+        };
+        let sectors = match &pack.tables.sectors {
+            Some(file) => places::read_sectors(file, table(tables, file, "tables.sectors")?, &ports)?,
+            None => Vec::new(),
+        };
+        let shared: BTreeSet<String> = pack.ambiguous_names.iter().map(|name| name_form(name)).collect();
+        let port_names = NameIndex::build(
+            pack.tables.ports.as_deref().unwrap_or_default(),
+            ports.iter().map(|port| (port.slug.as_str(), port.names.as_slice())),
+            &shared,
+        )?;
+        let sector_names = NameIndex::build(
+            pack.tables.sectors.as_deref().unwrap_or_default(),
+            sectors.iter().map(|sector| (sector.slug.as_str(), sector.names.as_slice())),
+            &shared,
+        )?;
+        Ok(Self { pack, ports, sectors, family_of, port_names, sector_names })
+    }
+
+    /// The pack's name, such as `cyclone`.
+    pub fn name(&self) -> &str {
+        &self.pack.name
+    }
+
+    /// The relation families, by number.
+    pub fn families(&self) -> &[Family] {
+        &self.pack.families
+    }
+
+    /// The family of that number.
+    pub fn family(&self, number: u8) -> Option<&Family> {
+        self.pack.families.iter().find(|family| family.number == number)
+    }
+
+    /// The family of an exact relation of the vocabulary.
+    pub fn family_of(&self, relation: &str) -> Option<&Family> {
+        self.family_of.get(relation).and_then(|number| self.family(*number))
+    }
+
+    /// Rank of a family's phase, from 1; `None` where the family has no phase and so no place in the order.
+    pub fn phase_rank(&self, family: u8) -> Option<u8> {
+        self.family(family)?.phase_rank
+    }
+
+    /// Name of a family's phase; empty where it has none.
+    pub fn phase(&self, family: u8) -> &str {
+        self.family(family).and_then(|family| family.phase.as_deref()).unwrap_or_default()
+    }
+
+    /// The family of change edges (OKH-RAG family 13), where the pack has one.
+    pub fn change_family(&self) -> Option<u8> {
+        self.pack.change_relations.as_ref().map(|change| change.family)
+    }
+
+    /// The relation of a change edge between two states of that family (OKH-RAG A.2 step 4).
+    pub fn change_relation(&self, family: u8) -> Option<&str> {
+        let change = self.pack.change_relations.as_ref()?;
+        Some(change.by_family.iter().find(|by| by.family == family).map_or(&change.default, |by| &by.relation))
+    }
+
+    /// The causal chain rules (OKH-RAG A.3).
+    pub fn causal_rules(&self) -> &[CausalRule] {
+        &self.pack.causal_rules
+    }
+
+    /// The set S of OKH-RAG eq. 13: names of the phases that coverage counts.
+    pub fn coverage_phases(&self) -> &[String] {
+        &self.pack.coverage_phases
+    }
+
+    /// Maps a relation label to the vocabulary: exactly, by alias, by likeness, in that order. `None` is a reject.
+    pub fn relation(&self, label: &str) -> Option<RelationMatch> {
+        let form = label_form(label);
+        if form.is_empty() {
+            return None;
+        }
+        let found = |relation: &str, by| {
+            let family = *self.family_of.get(relation)?;
+            Some(RelationMatch { relation: relation.to_owned(), family, by })
+        };
+        if let Some(exact) = found(&form, MatchedBy::Exact) {
+            return Some(exact);
+        }
+        if let Some(relation) = self.pack.relation_aliases.get(&form) {
+            return found(relation, MatchedBy::Alias);
+        }
+        if let Some(relation) = self.closest(&form) {
+            return found(relation, MatchedBy::Fuzzy);
+        }
+        let family = self.pack.open_family?;
+        Some(RelationMatch { relation: form, family, by: MatchedBy::Open })
+    }
+
+    /// The relation whose name or alias is most like `form`, if it is like enough. Equal likeness of two relations is no match:
+    /// a guess there would turn on the order of the table.
+    fn closest(&self, form: &str) -> Option<&str> {
+        let names = self.family_of.keys().map(|relation| (relation.as_str(), relation.as_str()));
+        let aliases = self.pack.relation_aliases.iter().map(|(alias, relation)| (alias.as_str(), relation.as_str()));
+        let mut best: Option<(f64, &str)> = None;
+        let mut tied = false;
+        for (name, relation) in names.chain(aliases) {
+            let likeness = strsim::normalized_damerau_levenshtein(form, name);
+            match best {
+                Some((score, _)) if likeness < score => {}
+                Some((score, other)) if likeness == score => tied |= other != relation,
+                _ => (best, tied) = (Some((likeness, relation)), false),
+            }
+        }
+        best.filter(|(score, _)| !tied && *score >= self.pack.fuzzy_threshold).map(|(_, relation)| relation)
+    }
+
+    /// The entity types, by name.
+    pub fn entity_types(&self) -> &BTreeMap<String, EntityType> {
+        &self.pack.entity_types
+    }
+
+    /// Category of an entity type; a type that the pack does not know is a concept.
+    pub fn category_of(&self, kind: &str) -> Category {
+        self.pack.entity_types.get(kind).map_or(Category::Concept, |entity| entity.category)
+    }
+
+    /// Whether entities of that type carry expansion. Anchors never do.
+    pub fn expands(&self, kind: &str) -> bool {
+        self.pack.entity_types.get(kind).is_none_or(|entity| entity.expands && entity.category != Category::Anchor)
+    }
+
+    /// Entities with more hyperedges than this are hubs and carry no expansion.
+    pub fn hub_degree(&self) -> u32 {
+        self.pack.hub_degree
+    }
+
+    /// The attributes, by name.
+    pub fn attributes(&self) -> &BTreeMap<String, AttributeSpec> {
+        &self.pack.attributes
+    }
+
+    /// The attribute of that name.
+    pub fn attribute(&self, name: &str) -> Option<&AttributeSpec> {
+        self.pack.attributes.get(name)
+    }
+
+    /// Names of the attributes that a question asks for by its words, longest cue first, then by name.
+    pub fn attributes_asked(&self, question: &str) -> Vec<&str> {
+        let words = format!(" {} ", name_form(question));
+        let mut asked: Vec<(usize, &str)> = Vec::new();
+        for (name, attribute) in &self.pack.attributes {
+            let cues = attribute.cues.iter().map(|cue| name_form(cue));
+            let longest = cues.filter(|cue| words.contains(&format!(" {cue} "))).map(|cue| cue.len()).max();
+            asked.extend(longest.map(|length| (length, name.as_str())));
+        }
+        asked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+        asked.into_iter().map(|(_, name)| name).collect()
+    }
+
+    /// Classes of a storm, weakest first.
+    pub fn status_classes(&self) -> &[StatusClass] {
+        &self.pack.status_classes
+    }
+
+    /// The class that a text names (`POST-TROPICAL CYCLONE`, `TS`), with its place in the order of strength.
+    pub fn status_class(&self, text: &str) -> Option<(usize, &StatusClass)> {
+        let form = name_form(text);
+        let named = |class: &StatusClass| {
+            name_form(&class.name) == form || class.aliases.iter().any(|alias| name_form(alias) == form)
+        };
+        self.pack.status_classes.iter().enumerate().find(|(_, class)| named(class))
+    }
+
+    /// Temporal anchors: header and question wordings, and reference events.
+    pub fn anchors(&self) -> &Anchors {
+        &self.pack.anchors
+    }
+
+    /// The ports, by slug.
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
+    }
+
+    /// The port of that slug.
+    pub fn port(&self, slug: &str) -> Option<&Port> {
+        self.ports.binary_search_by(|port| port.slug.as_str().cmp(slug)).ok().map(|idx| &self.ports[idx])
+    }
+
+    /// The one port of that name or alias; `None` also where several share it, see [`Domain::ports_named`].
+    pub fn port_named(&self, name: &str) -> Option<&Port> {
+        match self.port_names.get(name) {
+            [slug] => self.port(slug),
+            _ => None,
+        }
+    }
+
+    /// Every port of that name or alias (`Wilmington` names two), by slug.
+    pub fn ports_named(&self, name: &str) -> Vec<&Port> {
+        self.port_names.get(name).iter().filter_map(|slug| self.port(slug)).collect()
+    }
+
+    /// The names of ports in running text, in text order, the longest name at each place.
+    pub fn ports_in(&self, text: &str) -> Vec<Found<'_, Port>> {
+        let found = self.port_names.find_in(text).into_iter();
+        let resolve = |slugs: &[String]| slugs.iter().filter_map(|slug| self.port(slug)).collect();
+        found.map(|(span, slugs)| Found { span, items: resolve(slugs) }).collect()
+    }
+
+    /// The sectors, by slug.
+    pub fn sectors(&self) -> &[Sector] {
+        &self.sectors
+    }
+
+    /// The sector of that slug.
+    pub fn sector(&self, slug: &str) -> Option<&Sector> {
+        self.sectors.binary_search_by(|sector| sector.slug.as_str().cmp(slug)).ok().map(|idx| &self.sectors[idx])
+    }
+
+    /// The one sector of that name or alias.
+    pub fn sector_named(&self, name: &str) -> Option<&Sector> {
+        match self.sector_names.get(name) {
+            [slug] => self.sector(slug),
+            _ => None,
+        }
+    }
+
+    /// The names of sectors in running text, in text order, the longest name at each place.
+    pub fn sectors_in(&self, text: &str) -> Vec<Found<'_, Sector>> {
+        let found = self.sector_names.find_in(text).into_iter();
+        let resolve = |slugs: &[String]| slugs.iter().filter_map(|slug| self.sector(slug)).collect();
+        found.map(|(span, slugs)| Found { span, items: resolve(slugs) }).collect()
+    }
+
+    /// The sector that a port lies in.
+    pub fn sector_of(&self, port_slug: &str) -> Option<&Sector> {
+        self.sectors.iter().find(|sector| sector.ports.iter().any(|port| port == port_slug))
+    }
+
+    /// The name of a state, province or territory by its code (`TX`).
+    pub fn state_name(&self, code: &str) -> Option<&str> {
+        self.pack.states.get(code).map(String::as_str)
+    }
+}
+
+fn table<'a>(tables: &'a BTreeMap<String, String>, file: &str, key: &str) -> Result<&'a str, DomainError> {
+    let missing = || DomainError::at_key(DOMAIN_FILE, key, format!("table {file:?} was not given"));
+    tables.get(file).map(String::as_str).ok_or_else(missing)
+}
