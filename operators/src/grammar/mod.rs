@@ -7,6 +7,7 @@ pub mod facts;
 pub mod header;
 pub mod lines;
 pub mod moment;
+mod names;
 pub mod prose;
 pub mod pws;
 pub mod tce;
