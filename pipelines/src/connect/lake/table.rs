@@ -29,6 +29,8 @@ use super::{
     storage::{Storage, with_retries},
 };
 
+/// Where a file ends and the next begins. Files are read whole, so this bounds a reader's memory.
+const FILE_BYTES: u64 = 64 << 20;
 /// The table property that names the pipeline a table belongs to.
 const PIPELINE_PROPERTY: &str = "hypercane.pipeline";
 
@@ -113,7 +115,7 @@ impl Table {
         let compression = Compression::ZSTD(ZstdLevel::default());
         let properties = WriterProperties::builder().set_compression(compression).build();
         let writer = RecordBatchWriter::for_blind_appends(&self.head).map_err(failed)?;
-        let mut writer = writer.with_writer_properties(properties);
+        let mut writer = writer.with_writer_properties(properties).with_target_file_size(FILE_BYTES);
         for batch in batches {
             writer.write(batch.clone()).await.map_err(failed)?;
         }
