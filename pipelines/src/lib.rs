@@ -1,3 +1,6 @@
 //! Dataflows, connectors, the lake and the command: where Hypercane meets the world.
 
+pub mod changes;
 pub mod connect;
+pub mod live;
+pub mod worker;

@@ -1,1 +1,167 @@
 //! Grammars for the texts of the trade, one module each, chosen by the document's source kind.
+//!
+//! A grammar is a pure parser: text in, facts in the pack's vocabulary out, each with the bytes from which it was read.
+//! What a product's head does not give is an error; a part that can't be read is a failure beside the facts.
+
+pub mod facts;
+pub mod header;
+pub mod lines;
+pub mod moment;
+pub mod tce;
+pub mod tcm;
+pub mod tcp;
+pub mod tcu;
+pub mod units;
+pub mod warnings;
+
+use hypercane_schemas::Document;
+
+use crate::domain::Domain;
+use crate::extraction::{Extraction, Failure};
+use header::TitleKind;
+
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// NHC or CPHC Forecast/Advisory.
+    Tcm,
+    /// Public Advisory.
+    Tcp,
+    /// Tropical Cyclone Update.
+    Tcu,
+    /// Tropical Cyclone Position Estimate.
+    Tce,
+    /// Wind Speed Probabilities.
+    Pws,
+    /// Watches and warnings with VTEC.
+    Tcv,
+    /// Forecast discussion.
+    Tcd,
+    /// Tropical Weather Outlook.
+    Two,
+    /// A port bulletin or post of the US Coast Guard.
+    Uscg,
+    /// A scenario in blocks by horizon.
+    Scenario,
+    /// A product of another service, by its name.
+    OtherService(&'static str),
+    /// None of these.
+    Unknown,
+}
+
+impl Kind {
+    /// The kind that a document's source kind names.
+    pub fn named(name: &str) -> Option<Self> {
+        let kind = match name.to_ascii_lowercase().as_str() {
+            "tcm" => Self::Tcm,
+            "tcp" => Self::Tcp,
+            "tcu" => Self::Tcu,
+            "tce" => Self::Tce,
+            "pws" => Self::Pws,
+            "tcv" => Self::Tcv,
+            "tcd" => Self::Tcd,
+            "two" => Self::Two,
+            "uscg" | "msib" | "port_post" => Self::Uscg,
+            "scenario" => Self::Scenario,
+            _ => return None,
+        };
+        Some(kind)
+    }
+}
+
+/// AWIPS product identifiers by their first letters, as they stand alone or behind the office (`MIATCMAT4`).
+const AWIPS: [(&str, Kind); 10] = [
+    ("TCM", Kind::Tcm),
+    ("TCP", Kind::Tcp),
+    ("TCU", Kind::Tcu),
+    ("TCE", Kind::Tce),
+    ("PWS", Kind::Pws),
+    ("TCV", Kind::Tcv),
+    ("TCD", Kind::Tcd),
+    ("TWO", Kind::Two),
+    ("TWD", Kind::OtherService("NHC tropical weather discussion")),
+    ("HLS", Kind::OtherService("NWS hurricane local statement")),
+];
+
+/// What a text is: as given, else by its title words, else by its transmission header.
+pub fn detect(text: &str, given: Option<&str>) -> Kind {
+    if let Some(kind) = given.and_then(Kind::named) {
+        return kind;
+    }
+    match header::title_kind(text) {
+        Some(TitleKind::ForecastAdvisory) => Kind::Tcm,
+        Some(TitleKind::PublicAdvisory) => public_or_marine(text),
+        Some(TitleKind::WindSpeedProbabilities) => Kind::Pws,
+        Some(TitleKind::Discussion) => Kind::Tcd,
+        Some(TitleKind::Update) => Kind::Tcu,
+        Some(TitleKind::PositionEstimate) => Kind::Tce,
+        Some(TitleKind::WatchWarning) => Kind::Tcv,
+        None => awips(text).unwrap_or(Kind::Unknown),
+    }
+}
+
+/// Once a Forecast/Advisory could be titled just `ADVISORY`; its body tells.
+fn public_or_marine(text: &str) -> Kind {
+    let upper = text.to_ascii_uppercase();
+    if upper.contains("FORECAST VALID ") && upper.contains("CENTER LOCATED NEAR") { Kind::Tcm } else { Kind::Tcp }
+}
+
+fn awips(text: &str) -> Option<Kind> {
+    let head = text.lines().filter(|line| !line.trim().is_empty()).take(4);
+    head.flat_map(str::split_whitespace).find_map(|word| {
+        if !(5..=9).contains(&word.len()) || !word.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit()) {
+            return None;
+        }
+        let own = |prefix: &str| {
+            word.starts_with(prefix) || (word.len() >= 8 && word.get(3..).is_some_and(|rest| rest.starts_with(prefix)))
+        };
+        AWIPS.iter().find(|(prefix, _)| own(prefix)).map(|(_, kind)| *kind)
+    })
+}
+
+/// The facts of a document, or why it has none.
+pub fn extract(document: &Document, domain: &Domain) -> Result<Extraction, Failure> {
+    let _ = domain;
+    let text = document.text.as_str();
+    match detect(text, document.source_kind.as_deref()) {
+        Kind::Tcm => tcm::extract(text),
+        Kind::Tcp => tcp::extract(text),
+        Kind::Tcu => tcu::extract(text),
+        Kind::Tce => tce::extract(text),
+        Kind::OtherService(service) => Err(reject(text, format!("a product of another kind: {service}"))),
+        Kind::Unknown => {
+            Err(reject(text, "no product that is known: neither its header nor its title names one".into()))
+        }
+        kind => Err(reject(text, format!("no grammar reads {kind:?} yet"))),
+    }
+}
+
+/// A failure at the first line that has words.
+fn reject(text: &str, reason: String) -> Failure {
+    let line = text.lines().position(|line| !line.trim().is_empty()).unwrap_or(0);
+    Failure { line: line as u32 + 1, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_known_by_title_or_header() {
+        let head = |title: &str| format!("{title}\nNWS MIAMI FL AL012020\n0300 UTC MON JUN 01 2020\n");
+        for (title, kind) in [
+            ("HURRICANE OPAL FORECAST/ADVISORY NUMBER 3", Kind::Tcm),
+            ("Hurricane Opal Advisory Number 3", Kind::Tcp),
+            ("Hurricane Opal Tropical Cyclone Update", Kind::Tcu),
+            ("Hurricane Opal Wind Speed Probabilities Number 3", Kind::Pws),
+            ("Hurricane Opal Discussion Number 3", Kind::Tcd),
+            ("WTNT31 KNHC 010300\nTCPAT1", Kind::Tcp),
+            ("ZCZC MIATWOAT ALL", Kind::Two),
+            ("Nothing of the kind", Kind::Unknown),
+        ] {
+            assert_eq!(detect(&head(title), None), kind, "{title}");
+        }
+        assert_eq!(detect("anything", Some("pws")), Kind::Pws);
+        assert_eq!(detect("", None), Kind::Unknown);
+    }
+}
