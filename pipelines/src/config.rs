@@ -3,7 +3,12 @@
 //! What a pipeline *is* stands in the file. A variable `HYPERCANE__SECTION__KEY` overrides one value for one process:
 //! `HYPERCANE__LAKE__LOCATION=/data/lake`. A wrong key, type or value is named with its line, or with its variable.
 
-use std::{collections::BTreeMap, fs, path::{Path, PathBuf}, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use serde::Deserialize;
 

@@ -27,7 +27,7 @@ use timely::{
     },
 };
 
-use crate::changes::{Changes, Updates};
+use crate::changes::Changes;
 
 /// Changes of documents.
 pub type DocumentChange = KeyedChange<DocumentKey, Shared<Document>>;

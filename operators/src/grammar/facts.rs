@@ -55,10 +55,55 @@ pub fn moment(at: Timestamp, role: &str) -> Mention {
     mention(format!("time:{}", minute_form(at)), spoken_form(at), "moment", role)
 }
 
-/// A place by its name. Names in capitals become title case, so that all products name it alike.
+/// States as products write them behind a place, and their letters in keys.
+const STATES: [(&str, &str); 26] = [
+    ("North Carolina", "NC"),
+    ("South Carolina", "SC"),
+    ("New Hampshire", "NH"),
+    ("New Jersey", "NJ"),
+    ("New York", "NY"),
+    ("Rhode Island", "RI"),
+    ("Puerto Rico", "PR"),
+    ("Texas", "TX"),
+    ("Louisiana", "LA"),
+    ("Mississippi", "MS"),
+    ("Alabama", "AL"),
+    ("Florida", "FL"),
+    ("Georgia", "GA"),
+    ("Virginia", "VA"),
+    ("Maryland", "MD"),
+    ("Delaware", "DE"),
+    ("Pennsylvania", "PA"),
+    ("Connecticut", "CT"),
+    ("Massachusetts", "MA"),
+    ("Maine", "ME"),
+    ("Hawaii", "HI"),
+    ("California", "CA"),
+    ("Arkansas", "AR"),
+    ("Oklahoma", "OK"),
+    ("Tennessee", "TN"),
+    ("Kentucky", "KY"),
+];
+
+/// A place by its name. Names in capitals become title case, and a state behind the name becomes its letters in the key,
+/// so that all products name a place alike (`NEW ORLEANS LA`, `New Orleans Louisiana`).
 pub fn place(name: &str) -> Mention {
     let shown = shown_name(name);
-    mention(format!("place:{}", slug(&shown)), shown, "place", "place")
+    let bare = shown.replace(',', "");
+    let state = STATES.iter().find_map(|(long, short)| {
+        let town = [*long, *short].into_iter().find_map(|end| {
+            let cut = bare.len().checked_sub(end.len())?;
+            bare.get(cut..)?.eq_ignore_ascii_case(end).then(|| bare[..cut].strip_suffix(' '))?
+        });
+        town.map(|town| (town.trim().to_owned(), *long, *short))
+    });
+    let Some((town, long, short)) = state.filter(|(town, ..)| !town.is_empty()) else {
+        return mention(format!("place:{}", slug(&shown)), shown, "place", "place");
+    };
+    let shown = format!("{town} {long}");
+    let mut place = mention(format!("place:{}", slug(&format!("{town} {short}"))), shown, "place", "place");
+    place.aliases = vec![town.clone(), format!("{town} {short}"), format!("{town}, {long}")];
+    place
 }
 
 /// A name for people: title case where the text has capitals only.
@@ -253,6 +298,10 @@ mod tests {
         assert_eq!(slug("Mouth of the Rio Grande...TEXAS!"), "mouth_of_the_rio_grande_texas");
         assert_eq!(slug("..."), "");
         assert_eq!(place("CORPUS CHRISTI TEXAS").name, "Corpus Christi Texas");
+        for name in ["NEW ORLEANS LA", "New Orleans, Louisiana", "New Orleans Louisiana"] {
+            assert_eq!(place(name).entity.0, "place:new_orleans_la", "{name}");
+        }
+        assert_eq!(place("Louisiana").entity.0, "place:louisiana");
         assert_eq!(place("N Entrance Padre Island").entity.0, "place:n_entrance_padre_island");
     }
 

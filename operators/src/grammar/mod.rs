@@ -7,6 +7,7 @@ pub mod facts;
 pub mod header;
 pub mod lines;
 pub mod moment;
+pub mod prose;
 pub mod tce;
 pub mod tcm;
 pub mod tcp;

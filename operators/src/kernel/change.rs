@@ -38,7 +38,8 @@ pub fn change_hyperedges<'a>(
     for place in &mut places {
         place.sort_unstable_by_key(|state| (state.entity, state.hyperedge.id));
     }
-    let kind = Kind { relation, change_family, entity_family, family };
+    let family_name = domain.family(family).map_or("", |family| &family.name);
+    let kind = Kind { relation, change_family, entity_family, family, family_name };
     places.windows(2).map(|pair| change(&kind, &pair[0], &pair[1])).collect()
 }
 
@@ -48,10 +49,11 @@ struct Kind<'a> {
     change_family: u8,
     entity_family: &'a str,
     family: u8,
+    family_name: &'a str,
 }
 
 fn change(kind: &Kind<'_>, before: &[State<'_>], after: &[State<'_>]) -> Hyperedge {
-    let Kind { relation, change_family, entity_family, family } = *kind;
+    let Kind { relation, change_family, entity_family, family, .. } = *kind;
     let (from, to) = (before[0].hyperedge, after[0].hyperedge);
     let attributes = differences(&values(before), &values(after));
     let mut members: Vec<Member> = vec![
@@ -63,7 +65,7 @@ fn change(kind: &Kind<'_>, before: &[State<'_>], after: &[State<'_>]) -> Hypered
     });
     members.extend(shared.cloned());
     members.sort();
-    let text = sentence(entity_family, from, to, &attributes);
+    let text = sentence(kind, from, to, &attributes);
     let mut provenance: Vec<Provenance> =
         before.iter().chain(after).flat_map(|state| state.hyperedge.provenance.iter().cloned()).collect();
     provenance.sort();
@@ -126,8 +128,9 @@ fn differences(before: &BTreeMap<&str, &Value>, after: &BTreeMap<&str, &Value>) 
     attributes
 }
 
-/// One self-standing line: what, from when to when, and each difference.
-fn sentence(entity_family: &str, from: &Hyperedge, to: &Hyperedge, attributes: &[Attribute]) -> String {
+/// One self-standing line: what, from when to when, and each difference. It names the family and whether the states are
+/// compared by horizon, since one thing may have states in several families and sequences, and each has its own changes.
+fn sentence(kind: &Kind<'_>, from: &Hyperedge, to: &Hyperedge, attributes: &[Attribute]) -> String {
     let place = |hyperedge: &Hyperedge| match (hyperedge.horizon_hours, hyperedge.issued_at) {
         (_, Some(at)) => at.to_string(),
         (Some(hours), None) => kernel::horizon_anchor(hours).0.replace("horizon:", ""),
@@ -138,7 +141,9 @@ fn sentence(entity_family: &str, from: &Hyperedge, to: &Hyperedge, attributes: &
         Some(number) => format!("{number} {}", value.unit),
         None => value.given.clone(),
     };
-    let mut text = format!("{entity_family} from {} to {}:", place(from), place(to));
+    let by_horizon = if from.horizon_hours.is_some() { ", by horizon" } else { "" };
+    let Kind { entity_family, family_name, .. } = kind;
+    let mut text = format!("{family_name} of {entity_family} from {} to {}{by_horizon}:", place(from), place(to));
     let mut any = false;
     for pair in attributes.iter().filter(|attribute| attribute.name.ends_with("_to")) {
         let stem = pair.name.trim_end_matches("_to");

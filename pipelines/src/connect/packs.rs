@@ -1,6 +1,10 @@
 //! Domain packs: read from a folder, or from the packs that ship inside the program.
 
-use std::{collections::BTreeMap, fs, io, path::{Path, PathBuf}};
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use hypercane_operators::domain::{DOMAIN_FILE, Domain, DomainError};
 
