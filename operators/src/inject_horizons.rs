@@ -29,7 +29,7 @@ pub fn inject_horizons<'scope>(
     let counted = left_join(waiting, reference_times).map(|(_, fact, reference_at)| {
         let horizon = reference_at
             .zip(fact.hyperedge.issued_at)
-            .map(|(reference_at, issued_at)| kernel::horizon_hours(reference_at, issued_at));
+            .map(|(reference_at, issued_at)| kernel::hours_before(reference_at, issued_at));
         (fact.id, Shared::new(kernel::with_horizon(&fact.hyperedge, horizon)))
     });
     stated.concat(counted)

@@ -13,6 +13,7 @@
 //! - [`reference_times`], [`inject_horizons`]: places before each group's reference event
 //! - [`synthesize_changes`]: hyperedges between neighbouring states
 //! - [`incidence`], [`degrees`], [`entities`]: the hypergraph as a matrix and its vertices
+//! - [`cells`], [`precedence`]: the precedence DAG between cells
 //! - [`value_conflicts`], [`order_conflicts`]: contradictions as data
 
 pub mod assertion;
@@ -28,6 +29,7 @@ pub mod grammar;
 mod incidence;
 mod inject_horizons;
 pub mod kernel;
+mod precedence;
 mod reference_times;
 mod shared;
 mod supersede;
@@ -43,6 +45,7 @@ pub use entities::entities;
 pub use extract::extract;
 pub use incidence::{degrees, incidence};
 pub use inject_horizons::inject_horizons;
+pub use precedence::{cells, precedence};
 pub use reference_times::reference_times;
 pub use shared::Shared;
 pub use supersede::supersede;

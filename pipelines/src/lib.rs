@@ -1,8 +1,8 @@
 //! Dataflows, connectors, the lake and the command: where Hypercane meets the world.
 
 pub mod changes;
-pub mod config;
 pub mod check_extraction;
+pub mod config;
 pub mod connect;
 pub mod live;
 pub mod worker;

@@ -13,8 +13,9 @@ use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 use differential_dataflow::input::{Input as _, InputSession};
 use hypercane_operators::{
-    KeyedChange, Shared, canonicalize, dedupe, degrees, domain::Domain, entities, extract, incidence, inject_horizons,
-    order_conflicts, reference_times, supersede, synthesize_changes, unify, upsert, value_conflicts,
+    KeyedChange, Shared, canonicalize, cells, dedupe, degrees, domain::Domain, entities, extract, incidence,
+    inject_horizons, kernel::PrecedenceRules, order_conflicts, precedence, reference_times, supersede,
+    synthesize_changes, unify, upsert, value_conflicts,
 };
 use hypercane_schemas::{
     ContentHash, Diff, Document, DocumentKey, Epoch, GroupKey, HorizonUpdate, Query, QueryId, Vector,
@@ -88,6 +89,9 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>) -> (Inputs, Outbox, p
     let incidence = incidence(hyperedges.clone());
     let conflicts = value_conflicts(stated, Arc::clone(domain)).concat(order_conflicts(facts.clone(), reference_times));
 
+    let rules = Arc::new(PrecedenceRules::from(&**domain));
+    let cells = cells(hyperedges.clone(), Arc::clone(&rules));
+
     macro_rules! collect {
         ($kind:ident, $rows:expr) => {{
             let outbox = Rc::clone(&outbox);
@@ -103,6 +107,7 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>) -> (Inputs, Outbox, p
     collect!(degrees, degrees(incidence.clone(), domain.hub_degree()));
     collect!(incidence, incidence);
     collect!(entities, entities(facts, Arc::clone(domain)).map(|(_, entity)| entity));
+    collect!(precedence, precedence(cells, rules));
     collect!(conflicts, conflicts);
     collect!(rejects, unreadable.concat(unknown_words));
 

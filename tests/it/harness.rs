@@ -74,6 +74,7 @@ pub fn accumulate(state: &mut State, changes: Changes) {
     add(&mut state.incidence, changes.incidence, Clone::clone);
     add(&mut state.degrees, changes.degrees, Clone::clone);
     add(&mut state.entities, changes.entities, |row| (**row).clone());
+    add(&mut state.precedence, changes.precedence, Clone::clone);
     add(&mut state.conflicts, changes.conflicts, Clone::clone);
     add(&mut state.rejects, changes.rejects, |row| (row.key.clone(), row.reason.clone()));
 }
@@ -98,5 +99,5 @@ pub fn assert_equal(found: &State, wanted: &State, when: &str) {
             }
         )*};
     }
-    compare!(documents, rejects, horizons, hyperedges, incidence, degrees, entities, conflicts);
+    compare!(documents, rejects, horizons, hyperedges, incidence, degrees, entities, precedence, conflicts);
 }

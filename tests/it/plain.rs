@@ -10,8 +10,8 @@ use hypercane_operators::{
     kernel,
 };
 use hypercane_schemas::{
-    Conflict, Degree, Document, DocumentKey, Entity, EntityKey, GroupKey, HorizonUpdate, Hyperedge, HyperedgeId,
-    Incidence,
+    Cell, Conflict, Degree, Document, DocumentKey, Entity, EntityKey, GroupKey, HorizonUpdate, Hyperedge, HyperedgeId,
+    Incidence, Precedence,
 };
 use jiff::Timestamp;
 
@@ -25,6 +25,7 @@ pub struct State {
     pub degrees: BTreeMap<Degree, isize>,
     pub entities: BTreeMap<Entity, isize>,
     pub conflicts: BTreeMap<Conflict, isize>,
+    pub precedence: BTreeMap<Precedence, isize>,
     pub rejects: BTreeMap<(String, String), isize>,
 }
 
@@ -80,6 +81,10 @@ pub fn state(
             *state.incidence.entry(row).or_default() += 1;
         }
     }
+    let rules = kernel::PrecedenceRules::from(domain);
+    let cells: BTreeSet<Cell> = state.hyperedges.keys().filter_map(|hyperedge| rules.cell_of(hyperedge)).collect();
+    let cells: Vec<Cell> = cells.into_iter().collect();
+    state.precedence = rules.covering(&cells).into_iter().map(|step| (step, 1)).collect();
     let mut degrees: BTreeMap<&EntityKey, u32> = BTreeMap::new();
     for row in state.incidence.keys() {
         *degrees.entry(&row.entity).or_default() += 1;
@@ -161,7 +166,7 @@ fn labelled(fact: &Assertion, references: &BTreeMap<GroupKey, Timestamp>) -> Hyp
     let hyperedge = &fact.hyperedge;
     let counted = || {
         let reference_at = references.get(&hyperedge.group)?;
-        Some(kernel::horizon_hours(*reference_at, hyperedge.issued_at?))
+        Some(kernel::hours_before(*reference_at, hyperedge.issued_at?))
     };
     kernel::with_horizon(hyperedge, hyperedge.horizon_hours.or_else(counted))
 }

@@ -126,7 +126,8 @@ impl Numbers {
             self.pressure = find(pressure, &words).map(|(hpa, given)| (hpa, given.to_owned()));
         }
         if self.motion.is_none() && (upper.contains("MOVING") || upper.contains("MOVEMENT")) {
-            self.motion = find(heading, &words).map(|((degrees, knots), given)| (Some(degrees), knots, given.to_owned()));
+            self.motion =
+                find(heading, &words).map(|((degrees, knots), given)| (Some(degrees), knots, given.to_owned()));
         }
         if self.motion.is_none() && (upper.contains("IS STATIONARY") || upper.contains("NEARLY STATIONARY")) {
             self.motion = Some((None, 0.0, "stationary".into()));
@@ -137,9 +138,11 @@ impl Numbers {
 /// A range of whole or decimal numbers with a unit: `6 to 12 ft`, `6-9 ft`, `2 TO 4 INCHES`, `up to 7 inches`.
 pub fn range<'a>(text: &'a str, units: &'static [&'static str]) -> Option<((f64, f64), &'a str)> {
     let ranged = move |input: &mut &'a str| -> Result<(f64, f64)> {
-        let up_to = opt((alt((word("UP TO"), word("AROUND"), word("NEAR"), word("ABOUT"))), space0)).parse_next(input)?;
+        let up_to =
+            opt((alt((word("UP TO"), word("AROUND"), word("NEAR"), word("ABOUT"))), space0)).parse_next(input)?;
         let first = number.parse_next(input)?;
-        let second = opt((gap, alt((word("TO"), word("-"))), gap, number).map(|(.., second)| second)).parse_next(input)?;
+        let second =
+            opt((gap, alt((word("TO"), word("-"))), gap, number).map(|(.., second)| second)).parse_next(input)?;
         (gap, opt((alt((word("MORE"), word("ADDITIONAL"))), gap))).void().parse_next(input)?;
         let matches = |unit: &&&str| read(word(unit), input).is_some();
         if !units.iter().any(|unit| matches(&unit)) {

@@ -235,11 +235,15 @@ fn one_sentence(sentence: &Sentence<'_>, part: Part, notes: &mut Notes<'_>) {
     if !speaks && !interests {
         return;
     }
-    if upper.contains("GENERALLY WITHIN") || upper.starts_with("PREPARATIONS") || upper.starts_with("FOR STORM INFORMATION") {
+    if upper.contains("GENERALLY WITHIN")
+        || upper.starts_with("PREPARATIONS")
+        || upper.starts_with("FOR STORM INFORMATION")
+    {
         return;
     }
     // Where a watch becomes a warning, the warning is what is in effect.
-    let kind = kind.unwrap_or_else(|| if interests { "Advice to Interests".into() } else { "Watches and Warnings".into() });
+    let kind =
+        kind.unwrap_or_else(|| if interests { "Advice to Interests".into() } else { "Watches and Warnings".into() });
     let kind = became(&words).unwrap_or(kind);
     let relation = if interests { "has_watch_status" } else { status_relation(&kind) };
     let area = area_of(&words);
@@ -337,7 +341,8 @@ mod tests {
 
     #[test]
     fn places_are_the_ends_of_a_stretch() {
-        let names: Vec<String> = ends_of("North of Alpha Bay to the Mouth of the Beta").into_iter().map(|m| m.name).collect();
+        let names: Vec<String> =
+            ends_of("North of Alpha Bay to the Mouth of the Beta").into_iter().map(|m| m.name).collect();
         assert_eq!(names, ["Alpha Bay", "Mouth of the Beta"]);
         assert_eq!(ends_of("Lake Gamma").len(), 1);
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use hypercane_schemas::{Attribute, EntityKey, Fixed, Hyperedge, HyperedgeId, Member, Origin, Provenance, Value};
 
+use super::synthesize_changes::synthesize_changes;
 use crate::{domain::Domain, kernel};
 
 /// One hyperedge that mentions a state of the thing.
@@ -34,13 +35,13 @@ pub fn change_hyperedges<'a>(
     for state in states {
         places.entry(state.sequence).or_default().push(state);
     }
-    let mut places: Vec<Vec<State<'a>>> = places.into_values().collect();
-    for place in &mut places {
+    for place in places.values_mut() {
         place.sort_unstable_by_key(|state| (state.entity, state.hyperedge.id));
     }
     let family_name = domain.family(family).map_or("", |family| &family.name);
     let kind = Kind { relation, change_family, entity_family, family, family_name };
-    places.windows(2).map(|pair| change(&kind, &pair[0], &pair[1])).collect()
+    let neighbours = synthesize_changes(places.keys().map(|place| ((), *place)));
+    neighbours.iter().map(|step| change(&kind, &places[&step.from], &places[&step.to])).collect()
 }
 
 /// What changes, and how that is said.
@@ -133,7 +134,7 @@ fn differences(before: &BTreeMap<&str, &Value>, after: &BTreeMap<&str, &Value>) 
 fn sentence(kind: &Kind<'_>, from: &Hyperedge, to: &Hyperedge, attributes: &[Attribute]) -> String {
     let place = |hyperedge: &Hyperedge| match (hyperedge.horizon_hours, hyperedge.issued_at) {
         (_, Some(at)) => at.to_string(),
-        (Some(hours), None) => kernel::horizon_anchor(hours).0.replace("horizon:", ""),
+        (Some(hours), None) => kernel::horizon_label(hours),
         (None, None) => "an unknown time".into(),
     };
     let shown = |value: &Value| match value.number {

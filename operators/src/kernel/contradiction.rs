@@ -91,7 +91,7 @@ const HORIZON_TOLERANCE_HOURS: i32 = 6;
 /// The conflict of a stated horizon with the one that follows from issue time and reference time. The counted one leads.
 pub fn order_contradiction(hyperedge: &Hyperedge, reference_at: Timestamp) -> Option<Conflict> {
     let stated = hyperedge.horizon_hours?;
-    let counted = kernel::horizon_hours(reference_at, hyperedge.issued_at?);
+    let counted = kernel::hours_before(reference_at, hyperedge.issued_at?);
     if stated.abs_diff(counted) <= HORIZON_TOLERANCE_HOURS.unsigned_abs() {
         return None;
     }
@@ -101,7 +101,7 @@ pub fn order_contradiction(hyperedge: &Hyperedge, reference_at: Timestamp) -> Op
             number: Some(Fixed::from(hours)),
             unit: "h".into(),
             time: None,
-            given: kernel::horizon_anchor(hours).0.replace("horizon:", ""),
+            given: kernel::horizon_label(hours),
         },
         issued_at: hyperedge.issued_at,
         provenance: hyperedge.provenance.clone(),
@@ -109,7 +109,7 @@ pub fn order_contradiction(hyperedge: &Hyperedge, reference_at: Timestamp) -> Op
     Some(Conflict {
         kind: ConflictKind::Order,
         relation: hyperedge.relation.clone(),
-        entity: kernel::horizon_anchor(stated),
+        entity: EntityKey(kernel::anchor(stated)),
         attribute: "horizon_hours".into(),
         leading: side(counted),
         other: side(stated),

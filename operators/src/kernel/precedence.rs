@@ -5,18 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use hypercane_schemas::{Cell, GroupKey, Precedence, Rule};
+use hypercane_schemas::{Cell, GroupKey, Hyperedge, Precedence, Rule};
 
-/// A causal chain rule: within one place, hyperedges of the families `before` come before those of `after`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CausalRule {
-    /// Name of the pathway, such as `hazard_to_operation`; shown with evidence.
-    pub name: String,
-    /// Families that come first.
-    pub before: Vec<u8>,
-    /// Families that come after.
-    pub after: Vec<u8>,
-}
+use super::sequence::sequence;
+pub use crate::domain::CausalRule;
+use crate::domain::Domain;
 
 /// The domain's part of the rules. Empty rules order nothing, and retrieval is then that of an unordered hypergraph.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -42,7 +35,21 @@ pub struct Standpoint {
     pub issued_minutes: Option<i64>,
 }
 
+impl From<&Domain> for PrecedenceRules {
+    fn from(domain: &Domain) -> Self {
+        let phases = domain.families().iter().filter_map(|family| Some((family.number, family.phase_rank?)));
+        Self { phases: phases.collect(), change_family: domain.change_family(), causal: domain.causal_rules().to_vec() }
+    }
+}
+
 impl PrecedenceRules {
+    /// The cell of a hyperedge of the hypergraph.
+    pub fn cell_of(&self, hyperedge: &Hyperedge) -> Option<Cell> {
+        let phase = *self.phases.get(&hyperedge.family)?;
+        let (by_horizon, sequence) = sequence(hyperedge)?;
+        Some(Cell { group: hyperedge.group.clone(), sequence, by_horizon, phase, family: hyperedge.base_family })
+    }
+
     /// Rank of the phase of change edges.
     pub fn change_phase(&self) -> Option<u8> {
         self.change_family.and_then(|family| self.phases.get(&family).copied())
