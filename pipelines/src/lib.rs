@@ -4,5 +4,6 @@ pub mod changes;
 pub mod check_extraction;
 pub mod config;
 pub mod connect;
+pub mod eval;
 pub mod live;
 pub mod worker;

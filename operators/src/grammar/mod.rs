@@ -13,6 +13,7 @@ pub mod tcm;
 pub mod tcp;
 pub mod tcu;
 pub mod units;
+pub mod uscg;
 pub mod warnings;
 
 use hypercane_schemas::Document;
@@ -122,13 +123,13 @@ fn awips(text: &str) -> Option<Kind> {
 
 /// The facts of a document, or why it has none.
 pub fn extract(document: &Document, domain: &Domain) -> Result<Extraction, Failure> {
-    let _ = domain;
     let text = document.text.as_str();
     match detect(text, document.source_kind.as_deref()) {
         Kind::Tcm => tcm::extract(text),
         Kind::Tcp => tcp::extract(text),
         Kind::Tcu => tcu::extract(text),
         Kind::Tce => tce::extract(text),
+        Kind::Uscg => uscg::extract(document, domain),
         Kind::OtherService(service) => Err(reject(text, format!("a product of another kind: {service}"))),
         Kind::Unknown => {
             Err(reject(text, "no product that is known: neither its header nor its title names one".into()))

@@ -144,8 +144,7 @@ pub fn range<'a>(text: &'a str, units: &'static [&'static str]) -> Option<((f64,
         let second =
             opt((gap, alt((word("TO"), word("-"))), gap, number).map(|(.., second)| second)).parse_next(input)?;
         (gap, opt((alt((word("MORE"), word("ADDITIONAL"))), gap))).void().parse_next(input)?;
-        let matches = |unit: &&&str| read(word(unit), input).is_some();
-        if !units.iter().any(|unit| matches(&unit)) {
+        if !units.iter().any(|&unit| read(word(unit), input).is_some()) {
             return winnow::combinator::fail.parse_next(input);
         }
         let low = if up_to.is_some() && second.is_none() { 0.0 } else { first };

@@ -8,7 +8,9 @@
 
 use hypercane_schemas::{ContentHash, EntityKey};
 
-use crate::{assertion::Assertion, domain::Domain, kernel::embedding_text};
+use crate::{
+    assertion::Assertion, domain::Domain, kernel::{Named, embedding_text},
+};
 
 /// The identity of a text that is embedded.
 pub fn embedded_as(embedding_text: &str) -> ContentHash {
@@ -39,7 +41,8 @@ pub fn texts_to_embed(assertion: &Assertion, domain: &Domain) -> Vec<String> {
         .change_relation(hyperedge.family)
         .into_iter()
         .flat_map(|relation| states.clone().map(move |key| change_embedding_text(relation, key.family())));
-    std::iter::once(embedding_text(&hyperedge.relation, &hyperedge.text)).chain(changes).collect()
+    let named = assertion.mentions.iter().map(Named::from);
+    std::iter::once(embedding_text(&hyperedge.relation, &hyperedge.text, named)).chain(changes).collect()
 }
 
 /// Whether the key names a state at one place of a sequence.

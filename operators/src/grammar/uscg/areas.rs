@@ -33,9 +33,21 @@ const fn zone(name: &'static str, state: &'static str, sector: &'static str, for
 
 /// The areas that Coast Guard posts speak of.
 pub(super) const AREAS: [Area; 43] = [
-    area("hawaii_county_hi", "Hawaii County", "HI", "honolulu", &["hawaii county", "hawaii counties", "big island", "hawaii island", "hawaii"]),
+    area(
+        "hawaii_county_hi",
+        "Hawaii County",
+        "HI",
+        "honolulu",
+        &["hawaii county", "hawaii counties", "big island", "hawaii island", "hawaii"],
+    ),
     area("maui_county_hi", "Maui County", "HI", "honolulu", &["maui county", "maui counties", "maui"]),
-    area("honolulu_county_hi", "Honolulu County", "HI", "honolulu", &["honolulu county", "city and county of honolulu", "oahu", "honolulu"]),
+    area(
+        "honolulu_county_hi",
+        "Honolulu County",
+        "HI",
+        "honolulu",
+        &["honolulu county", "city and county of honolulu", "oahu", "honolulu"],
+    ),
     area("kauai_county_hi", "Kauai County", "HI", "honolulu", &["kauai county", "kauai counties", "kauai"]),
     area("lanai_hi", "Lanai", "HI", "honolulu", &["lanai"]),
     area("molokai_hi", "Molokai", "HI", "honolulu", &["molokai"]),
@@ -46,18 +58,49 @@ pub(super) const AREAS: [Area; 43] = [
         "U.S. Virgin Islands",
         "VI",
         "san_juan",
-        &["us virgin islands", "us virgins islands", "u s virgin islands", "usvirginislands", "usvi", "virgin islands", "virgins islands"],
+        &[
+            "us virgin islands",
+            "us virgins islands",
+            "u s virgin islands",
+            "usvirginislands",
+            "usvi",
+            "virgin islands",
+            "virgins islands",
+        ],
     ),
     area("st_croix_vi", "St. Croix", "VI", "san_juan", &["st croix", "saint croix"]),
     area("st_thomas_vi", "St. Thomas", "VI", "san_juan", &["st thomas", "saint thomas"]),
     area("st_john_vi", "St. John", "VI", "san_juan", &["st john", "saint john"]),
     area("guam_gu", "Guam", "GU", "guam", &["guam"]),
-    area("northern_mariana_islands_mp", "Northern Mariana Islands", "GU", "guam", &["cnmi", "northern mariana islands", "northern marianas"]),
-    zone("North Carolina", "NC", "north_carolina", &["north carolina", "northcarolina", "nc", "eastern north carolina", "coastal north carolina"]),
+    area(
+        "northern_mariana_islands_mp",
+        "Northern Mariana Islands",
+        "GU",
+        "guam",
+        &["cnmi", "northern mariana islands", "northern marianas"],
+    ),
+    zone(
+        "North Carolina",
+        "NC",
+        "north_carolina",
+        &["north carolina", "northcarolina", "nc", "eastern north carolina", "coastal north carolina"],
+    ),
     zone("Virginia", "VA", "virginia", &["virginia", "va", "hampton roads"]),
     zone("Tampa Bay", "FL", "st_petersburg", &["tampa bay", "tampabay"]),
-    area("south_carolina_sc", "South Carolina", "SC", "charleston", &["south carolina", "southcarolina", "coastal south carolina", "sc"]),
-    area("south_florida_fl", "South Florida", "FL", "miami", &["south florida", "southern florida", "southflorida", "southeast florida"]),
+    area(
+        "south_carolina_sc",
+        "South Carolina",
+        "SC",
+        "charleston",
+        &["south carolina", "southcarolina", "coastal south carolina", "sc"],
+    ),
+    area(
+        "south_florida_fl",
+        "South Florida",
+        "FL",
+        "miami",
+        &["south florida", "southern florida", "southflorida", "southeast florida"],
+    ),
     area("florida_keys_fl", "Florida Keys", "FL", "key_west", &["florida keys", "floridakeys"]),
     area(
         "west_florida_fl",
@@ -68,7 +111,7 @@ pub(super) const AREAS: [Area; 43] = [
     ),
     area("northeast_florida_fl", "Northeast Florida", "FL", "jacksonville", &["northeast florida"]),
     area("florida_panhandle_fl", "Florida Panhandle", "FL", "mobile", &["florida panhandle", "northwest florida"]),
-    area("florida_fl", "Florida", "FL", "", &["florida", "fla", "fl"]),
+    area("florida_fl", "Florida", "FL", "", &["florida", "fla", "fl", "floridas"]),
     area("georgia_ga", "Georgia", "GA", "savannah", &["georgia", "ga", "coastal georgia"]),
     area("alabama_al", "Alabama", "AL", "mobile", &["alabama"]),
     area("mississippi_ms", "Mississippi", "MS", "mobile", &["mississippi"]),
@@ -92,7 +135,12 @@ pub(super) const AREAS: [Area; 43] = [
     area("maine_me", "Maine", "ME", "northern_new_england", &["maine"]),
     area("new_hampshire_nh", "New Hampshire", "NH", "northern_new_england", &["new hampshire"]),
     zone("Delaware Bay", "DE", "delaware_bay", &["delaware bay"]),
-    zone("Houston-Galveston", "TX", "houston_galveston", &["houston-galveston", "houston/galveston", "houston galveston"]),
+    zone(
+        "Houston-Galveston",
+        "TX",
+        "houston_galveston",
+        &["houston-galveston", "houston/galveston", "houston galveston"],
+    ),
     zone(
         "Maryland-National Capital Region",
         "MD",
@@ -101,37 +149,43 @@ pub(super) const AREAS: [Area; 43] = [
     ),
 ];
 
-/// Code of a state by its name or abbreviation in text form, for states that only qualify a port.
+/// States by name and abbreviation in text form, for those that only say which port is meant.
+const STATES: [(&str, &[&str]); 23] = [
+    ("FL", &["florida", "fla", "fl"]),
+    ("GA", &["georgia", "ga"]),
+    ("SC", &["south carolina", "southcarolina", "sc"]),
+    ("NC", &["north carolina", "northcarolina", "nc"]),
+    ("VA", &["virginia", "va"]),
+    ("MD", &["maryland", "md"]),
+    ("DE", &["delaware", "del", "de"]),
+    ("NJ", &["new jersey", "nj"]),
+    ("PA", &["pennsylvania", "pa"]),
+    ("NY", &["new york", "ny"]),
+    ("CT", &["connecticut", "conn", "ct"]),
+    ("RI", &["rhode island", "ri"]),
+    ("MA", &["massachusetts", "mass", "ma"]),
+    ("NH", &["new hampshire", "nh"]),
+    ("ME", &["maine"]),
+    ("AL", &["alabama", "ala", "al"]),
+    ("MS", &["mississippi", "miss", "ms"]),
+    ("LA", &["louisiana", "la"]),
+    ("TX", &["texas", "tex", "tx"]),
+    ("HI", &["hawaii", "hi"]),
+    ("PR", &["puerto rico", "pr"]),
+    ("CA", &["california", "calif", "ca"]),
+    ("TN", &["tennessee", "tenn", "tn"]),
+];
+
+/// Code of the state that a name or abbreviation in text form means.
 pub(super) fn state_code(form: &str) -> Option<&'static str> {
-    let whole = |area: &&Area| {
-        let county = area.slug.contains("county") || area.slug.starts_with("st_");
-        !county && area.forms.contains(&form)
-    };
-    AREAS.iter().filter(|area| area.slug.len() > 3).find(whole).map(|area| area.state).or(match form {
-        "ala" | "al" => Some("AL"),
-        "la" => Some("LA"),
-        "miss" | "ms" => Some("MS"),
-        "tex" => Some("TX"),
-        "hi" => Some("HI"),
-        "pr" => Some("PR"),
-        "pa" => Some("PA"),
-        "de" | "del" => Some("DE"),
-        "ct" | "conn" => Some("CT"),
-        "ri" => Some("RI"),
-        "ma" | "mass" => Some("MA"),
-        "me" => Some("ME"),
-        "ny" => Some("NY"),
-        "nh" => Some("NH"),
-        _ => None,
-    })
+    STATES.iter().find(|(_, forms)| forms.contains(&form)).map(|(code, _)| *code)
 }
 
 /// Rules for the local time of a state, as POSIX writes them.
 pub(super) fn posix_zone(state: &str) -> Option<&'static str> {
     Some(match state {
-        "FL" | "GA" | "SC" | "NC" | "VA" | "MD" | "DC" | "DE" | "NJ" | "PA" | "NY" | "CT" | "RI" | "MA" | "NH" | "ME" => {
-            "EST5EDT,M3.2.0,M11.1.0"
-        }
+        "FL" | "GA" | "SC" | "NC" | "VA" | "MD" | "DC" | "DE" | "NJ" | "PA" | "NY" | "CT" | "RI" | "MA" | "NH"
+        | "ME" => "EST5EDT,M3.2.0,M11.1.0",
         "AL" | "MS" | "LA" | "TX" | "AR" | "TN" | "MO" | "IL" => "CST6CDT,M3.2.0,M11.1.0",
         "PR" | "VI" => "AST4",
         "HI" => "HST10",

@@ -64,6 +64,8 @@ pub(super) struct Context {
     pub(super) places: Vec<Place>,
     /// State of the dateline.
     pub(super) state: String,
+    /// The condition of the last statement and its words.
+    pub(super) last: Option<(String, String)>,
     /// The storms named so far.
     pub(super) storms: Vec<Storm>,
     /// When the text was issued.
@@ -71,15 +73,30 @@ pub(super) struct Context {
 }
 
 /// Words behind which a place is one that the storm threatens, not one whose condition is set.
-const PATH: [&str; 15] = [
-    "impact", "impacts", "impacting", "affect", "affecting", "landfall", "crosses", "moves", "moved", "moving", "passed", "passes",
-    "passing", "threaten", "threatens",
+const PATH: [&str; 12] = [
+    "impact",
+    "impacts",
+    "impacting",
+    "affect",
+    "affecting",
+    "landfall",
+    "crosses",
+    "passed",
+    "passes",
+    "passing",
+    "threaten",
+    "threatens",
 ];
+
+/// Words behind which the reason for a condition stands.
+const REASON: [&str; 5] = ["due", "because", "potential", "caused", "generated"];
 
 /// What a sentence says.
 pub(super) fn statements(text: &str, sentence: &Sentence, context: &mut Context, domain: &Domain) -> Vec<Statement> {
     let words = sentence.words.as_slice();
-    let conditions = if defines(sentence) { Vec::new() } else { conditions(words) };
+    let mut conditions = if defines(sentence) { Vec::new() } else { conditions(words) };
+    // `while Whiskey is in effect` sets nothing.
+    conditions.retain(|condition| condition.words.start == 0 || words[condition.words.start - 1].form != "while");
     let mut taken: Vec<Range<usize>> = conditions.iter().map(|condition| condition.words.clone()).collect();
     for (range, storm) in storms(words) {
         if !taken.iter().any(|other| other.start < range.end && range.start < other.end) {
@@ -90,10 +107,25 @@ pub(super) fn statements(text: &str, sentence: &Sentence, context: &mut Context,
     taken.sort_by_key(|range| range.start);
     let mut named = places(words, &taken, domain);
     let start = dateline(words, &named, context);
-    let path = words.iter().position(|word| PATH.contains(&word.form.as_str())).unwrap_or(words.len());
+    let moves = |at: usize| {
+        let next = words.get(at + 1).map_or("", |word| word.form.as_str());
+        matches!(words[at].form.as_str(), "moves" | "moved" | "moving")
+            && matches!(next, "across" | "through" | "over" | "past" | "into" | "toward" | "towards" | "near" | "away")
+    };
+    let path =
+        (0..words.len()).find(|at| PATH.contains(&words[*at].form.as_str()) || moves(*at)).unwrap_or(words.len());
     named.retain(|found| found.words.start >= start && found.words.end <= path);
+    // Behind a reason (`due to weather in A and B`) a place counts only where the sentence names no other.
+    if let Some(reason) = words.iter().position(|word| REASON.contains(&word.form.as_str()))
+        && named.iter().any(|found| found.words.end <= reason)
+    {
+        named.retain(|found| found.words.end <= reason || conditions.iter().any(|other| other.words.start > reason));
+    }
     let reader = Reader { text, sentence, words, conditions: &conditions, named: &named, clocks: clocks(words) };
     let found = reader.read(start, context);
+    if let Some(last) = found.iter().rev().find(|statement| !statement.code.is_empty()) {
+        context.last = Some((last.code.clone(), last.given.clone()));
+    }
     if let Some(last) = found.iter().rev().find(|statement| !statement.places.is_empty()) {
         context.places = last.places.clone();
     } else if !named.is_empty() && !sentence.chatter {
@@ -105,8 +137,16 @@ pub(super) fn statements(text: &str, sentence: &Sentence, context: &mut Context,
 /// Whether the sentence explains what a condition means, and sets none.
 fn defines(sentence: &Sentence) -> bool {
     let forms = sentence.forms();
-    let lead = ["during port condition", "in port condition", "under port condition", "in condition", "port condition means"];
-    let meaning = [" indicates ", " is set when ", " what port condition ", " port condition means ", " means that "];
+    let lead =
+        ["during port condition", "in port condition", "under port condition", "in condition", "port condition means"];
+    let meaning = [
+        " indicates ",
+        " is set when ",
+        " what port condition ",
+        " port condition means ",
+        " means that ",
+        " is within ",
+    ];
     lead.iter().any(|lead| forms.trim_start().starts_with(lead)) || meaning.iter().any(|cue| forms.contains(cue))
 }
 
@@ -140,7 +180,7 @@ impl Reader<'_> {
                 self.conditions.iter().filter(|condition| clause.contains(&condition.words.start)).collect();
             let before = found.len();
             if conditions.is_empty() {
-                found.extend(self.bare(&clause, found.last()));
+                found.extend(self.bare(&clause, found.last(), context));
             } else {
                 self.with_conditions(&clause, &conditions, &mut found);
             }
@@ -148,8 +188,12 @@ impl Reader<'_> {
                 if found[index].places.is_empty() && !self.except(&clause) {
                     // The subject of the clause before goes on; failing that, the places of the sentences before.
                     let subject = found[..index].iter().rev().find(|statement| !statement.places.is_empty());
-                    let loose: Vec<Place> =
-                        self.named.iter().filter(|found| found.words.end <= clause.start).flat_map(|found| found.places.clone()).collect();
+                    let loose: Vec<Place> = self
+                        .named
+                        .iter()
+                        .filter(|found| found.words.end <= clause.start)
+                        .flat_map(|found| found.places.clone())
+                        .collect();
                     found[index].places = match subject {
                         Some(subject) => subject.places.clone(),
                         None if !loose.is_empty() => loose,
@@ -193,7 +237,9 @@ impl Reader<'_> {
             ";" | "while" | "whereas" | "except" | "excluding" | "but" | "however" => true,
             "followed" => self.form(at + 1) == "by",
             "plans" | "planning" | "plan" => said && more,
-            "with" => said && (at..at + 8).any(|next| matches!(self.form(next), "anticipating" | "expecting" | "remaining")),
+            "with" => {
+                said && (at..at + 8).any(|next| matches!(self.form(next), "anticipating" | "expecting" | "remaining"))
+            }
             "and" => {
                 let agent = (at + 1..at + 4).any(|next| matches!(self.form(next), "cotp" | "captain" | "captains"));
                 said && more && agent
@@ -203,17 +249,20 @@ impl Reader<'_> {
     }
 
     /// A clause without a condition of its own.
-    fn bare(&self, clause: &Range<usize>, last: Option<&Statement>) -> Option<Statement> {
+    fn bare(&self, clause: &Range<usize>, last: Option<&Statement>, context: &Context) -> Option<Statement> {
         let here: Vec<Place> = self.places_in(clause.clone());
         let says = |cues: &[&str]| clause.clone().any(|at| cues.contains(&self.form(at)));
         let follow = says(&["follow", "follows", "followed"]) && !self.sentence.chatter;
         if follow && !here.is_empty() {
-            let last = last?;
-            let planned = says(&["expected", "will", "anticipated", "scheduled", "plans"]) || last.action == Action::Planned;
+            let (code, given) = match last {
+                Some(last) => (last.code.clone(), last.given.clone()),
+                None => context.last.clone()?,
+            };
+            let planned = says(&["expected", "will", "anticipated", "scheduled", "plans"])
+                || last.is_some_and(|last| last.action == Action::Planned);
             let action = if planned { Action::Planned } else { Action::Set };
             let mut statement = self.statement(clause.clone(), action, here);
-            statement.code.clone_from(&last.code);
-            statement.given.clone_from(&last.given);
+            (statement.code, statement.given) = (code, given);
             return Some(statement);
         }
         if self.sentence.chatter || self.except(clause) {
@@ -285,11 +334,25 @@ impl Reader<'_> {
         while matches!(self.form(behind), "has" | "have" | "been" | "is" | "was" | "set" | "status") {
             behind += 1;
         }
-        let takes = matches!(self.form(behind), "for" | "in" | "at" | "throughout" | "within" | "of" | "through" | "across");
+        let takes =
+            matches!(self.form(behind), "for" | "in" | "at" | "throughout" | "within" | "of" | "through" | "across");
         let split = here.windows(2).position(|pair| {
             let link = pair[0].words.end..pair[1].words.start;
             !link.clone().all(|at| {
-                matches!(self.form(at), "," | "&" | "and" | "the" | "port" | "ports" | "of" | "sector" | "sectors" | "seaports" | "county" | "for")
+                matches!(
+                    self.form(at),
+                    "," | "&"
+                        | "and"
+                        | "the"
+                        | "port"
+                        | "ports"
+                        | "of"
+                        | "sector"
+                        | "sectors"
+                        | "seaports"
+                        | "county"
+                        | "for"
+                )
             })
         });
         let (mine, next) = match (takes, split) {
@@ -316,18 +379,40 @@ impl Reader<'_> {
         let says = |range: &Range<usize>, cues: &[&str]| range.clone().any(|at| cues.contains(&self.form(at)));
         let next: Vec<&str> = after.clone().take(4).map(|at| self.form(at)).collect();
         let longer = before.clone().any(|at| self.form(at) == "longer" && matches!(self.form(at + 1), "in" | "under"));
-        if longer || says(&before, &["lift", "lifts", "lifted", "lifting", "cancels", "canceled", "cancelled", "rescinds", "rescinded"]) {
+        if longer
+            || says(
+                &before,
+                &["lift", "lifts", "lifted", "lifting", "cancels", "canceled", "cancelled", "rescinds", "rescinded"],
+            )
+        {
             return Action::Lifted;
         }
-        if matches!(next.as_slice(), ["has" | "have", "been", "lifted", ..] | ["is" | "was", "lifted", ..] | ["lifted", ..]) {
+        if matches!(
+            next.as_slice(),
+            ["has" | "have", "been", "lifted", ..] | ["is" | "was", "lifted", ..] | ["lifted", ..]
+        ) {
             return Action::Lifted;
         }
-        if says(&before, &["remain", "remains", "remained", "remaining", "maintain", "maintains", "still", "continues", "continue"]) {
+        if says(
+            &before,
+            &["remain", "remains", "remained", "remaining", "maintain", "maintains", "still", "continues", "continue"],
+        ) {
             return Action::Remains;
         }
         let ahead = [
-            "will", "expected", "expects", "anticipates", "anticipate", "anticipating", "plans", "planning", "planned", "scheduled", "intends",
-            "expecting", "should",
+            "will",
+            "expected",
+            "expects",
+            "anticipates",
+            "anticipate",
+            "anticipating",
+            "plans",
+            "planning",
+            "planned",
+            "scheduled",
+            "intends",
+            "expecting",
+            "should",
         ];
         if says(&before, &ahead) || matches!(next.as_slice(), ["will", ..] | ["is", "expected", ..] | ["may", ..]) {
             return Action::Planned;
@@ -354,19 +439,29 @@ impl Reader<'_> {
     fn statement(&self, range: Range<usize>, action: Action, places: Vec<Place>) -> Statement {
         let inside = self.clocks.iter().find(|clock| range.contains(&clock.words.start));
         // A time at the head of the sentence (`At 8 a.m. Friday, the ...`) is before any clause with a condition.
-        let clock = inside.or_else(|| self.clocks.first().filter(|clock| clock.words.start < range.start && self.clocks.len() == 1));
+        let first = self.conditions.first().map_or(0, |condition| condition.words.start);
+        let head = || self.clocks.first().filter(|clock| clock.words.end <= first && self.clocks.len() == 1);
+        let clock = inside.or_else(head);
         Statement {
             code: String::new(),
             given: String::new(),
             action,
             previous: None,
             places,
-            clock_given: clock.map(|clock| self.given(clock.words.clone())).unwrap_or_default(),
+            clock_given: clock.map(|clock| dotted(self.given(clock.words.clone()))).unwrap_or_default(),
             clock: clock.cloned(),
-            closes: self.words.iter().any(|word| matches!(word.form.as_str(), "closes" | "closed" | "closing" | "closure" | "closures")),
+            closes: self
+                .words
+                .iter()
+                .any(|word| matches!(word.form.as_str(), "closes" | "closed" | "closing" | "closure" | "closures")),
             bytes: self.sentence.bytes.clone(),
         }
     }
+}
+
+/// The words of a time with the full stop of `p.m.` at their end, which is no part of the last word.
+fn dotted(given: String) -> String {
+    if given.ends_with(".m") { given + "." } else { given }
 }
 
 /// Whether a condition is one of those after the storm.

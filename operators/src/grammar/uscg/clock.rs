@@ -27,7 +27,18 @@ pub(super) struct Clock {
 }
 
 const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 ];
 
 /// The local times among words, in text order.
@@ -65,7 +76,11 @@ fn time_at(words: &[Word], at: usize) -> Option<(usize, i64)> {
         let length = if form(words, at + 1) == "local" && form(words, at + 2) == "time" { 3 } else { 1 };
         return ((local || led) && hour < 24 && minute < 60).then_some((length, hour * 60 + minute));
     }
-    let (digits, half, length) = match here.strip_suffix("am").map(|digits| (digits, 0)).or(here.strip_suffix("pm").map(|digits| (digits, 12))) {
+    let (digits, half, length) = match here
+        .strip_suffix("am")
+        .map(|digits| (digits, 0))
+        .or(here.strip_suffix("pm").map(|digits| (digits, 12)))
+    {
         Some((digits, half)) => (digits, half, 1),
         None => match form(words, at + 1) {
             "am" => (here, 0, 2),
@@ -81,7 +96,9 @@ fn time_at(words: &[Word], at: usize) -> Option<(usize, i64)> {
 /// The day behind a time, and where its words end.
 fn day_at(words: &[Word], behind: usize) -> (usize, Day) {
     let mut at = behind;
-    while matches!(form(words, at), "," | "on" | "(" | "local" | "time" | "edt" | "est" | "cdt" | "cst" | "hst" | "ast") && at < behind + 3 {
+    while matches!(form(words, at), "," | "on" | "(" | "local" | "time" | "edt" | "est" | "cdt" | "cst" | "hst" | "ast")
+        && at < behind + 3
+    {
         at += 1;
     }
     if let Some(weekday) = weekday(form(words, at)) {
@@ -129,8 +146,7 @@ impl Clock {
     /// other (`8 a.m. last night`). `later` says that it lies behind the issue time, else it lies before.
     pub(super) fn resolve(&self, state: &str, issued_at: Option<Timestamp>, later: bool) -> Option<Timestamp> {
         let zone = TimeZone::posix(posix_zone(state)?).ok()?;
-        let local = issued_at.map(|at| at.to_zoned(zone.clone()));
-        let today = local.as_ref().map(|local| local.date());
+        let today = issued_at.map(|at| zone.to_datetime(at).date());
         let date = match self.day {
             Day::Dated(date) => date,
             Day::LastNight if self.minutes >= 17 * 60 => today?.yesterday().ok()?,
@@ -145,7 +161,7 @@ impl Clock {
         };
         let at = |date: Date| {
             let time = date.at((self.minutes / 60) as i8, (self.minutes % 60) as i8, 0, 0);
-            time.to_zoned(zone.clone()).ok().map(|zoned| zoned.timestamp())
+            zone.to_timestamp(time).ok()
         };
         let moment = at(date)?;
         let (Day::Unsaid, Some(issued_at)) = (self.day, issued_at) else { return Some(moment) };

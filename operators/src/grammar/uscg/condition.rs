@@ -15,7 +15,7 @@ pub(super) struct Condition {
     pub(super) words: Range<usize>,
 }
 
-const LETTERS: [(&str, &str); 8] = [
+const LETTERS: [(&str, &str); 12] = [
     ("whiskey", "WHISKEY"),
     ("whisky", "WHISKEY"),
     ("x-ray", "X-RAY"),
@@ -24,6 +24,11 @@ const LETTERS: [(&str, &str); 8] = [
     ("yankee", "YANKEE"),
     ("zulu", "ZULU"),
     ("zulus", "ZULU"),
+    // Posts that were cut off in the middle of the word.
+    ("whisk", "WHISKEY"),
+    ("whiske", "WHISKEY"),
+    ("yank", "YANKEE"),
+    ("yanke", "YANKEE"),
 ];
 
 const NUMBERS: [(&str, &str); 15] = [
@@ -100,8 +105,10 @@ fn lead_in(words: &[Word], at: usize, earliest: usize) -> (usize, bool) {
             "port" | "ports" | "condition" | "conditions" | "readiness" | "heavy" | "weather" | "cor" | "status" => {}
             "hurricane" | "tropical" | "cyclone" if words[start].form == "condition" => {}
             "version" | "a" | "an" => {}
-            "of" if matches!(words[start].form.as_str(), "readiness" | "whiskey" | "yankee" | "zulu" | "x-ray" | "xray")
-                && start >= 2
+            "of" if matches!(
+                words[start].form.as_str(),
+                "readiness" | "whiskey" | "yankee" | "zulu" | "x-ray" | "xray"
+            ) && start >= 2
                 && matches!(words[start - 2].form.as_str(), "condition" | "version") => {}
             "modified" => modified = true,
             _ => break,

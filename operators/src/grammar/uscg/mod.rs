@@ -43,14 +43,15 @@ pub fn extract(document: &Document, domain: &Domain) -> Result<Extraction, Failu
     let stated = if bulletin { stated_date(&sentences) } else { None };
     let mut context = Context { issued_at: document.issued_at.or(stated), ..Context::default() };
     let mut said = read(text, &sentences, &mut context, domain);
+    drop_vague(&mut said);
+    if bulletin {
+        drop_titles(&mut said);
+        settle(&mut said, &zone_of(&sentences, domain));
+    }
+
     if context.issued_at.is_none() {
         context.issued_at = set_time(&said);
     }
-    if bulletin {
-        settle(&mut said, &zone_of(text, &sentences, domain));
-    }
-    drop_vague(&mut said);
-
     let zone = said.iter().flat_map(|(_, said)| said).flat_map(|statement| &statement.places).next().cloned();
     let product = number.map(|number| {
         let zone = zone.as_ref().map_or("unknown", |zone| zone.slug.as_str());
@@ -115,6 +116,22 @@ fn drop_vague(said: &mut Said) {
     }
 }
 
+/// A title repeats in short what the text says in full: of statements about the bulletin's own zone the last one of each
+/// condition counts.
+fn drop_titles(said: &mut Said) {
+    let mut seen: Vec<String> = Vec::new();
+    for (_, statements) in said.iter_mut().rev() {
+        statements.retain(|statement| {
+            let own = statement.places.is_empty();
+            let first = !seen.contains(&statement.code);
+            if own && first {
+                seen.push(statement.code.clone());
+            }
+            !own || first
+        });
+    }
+}
+
 fn every_place(said: &Said) -> Vec<Place> {
     let mut all: Vec<Place> = Vec::new();
     for place in said.iter().flat_map(|(_, statements)| statements).flat_map(|statement| &statement.places) {
@@ -126,15 +143,17 @@ fn every_place(said: &Said) -> Vec<Place> {
 }
 
 /// The zone that a bulletin is about: the first sector in it, else the first zone or port.
-fn zone_of(text: &str, sentences: &[Sentence], domain: &Domain) -> Vec<Place> {
-    let taken = |sentence: &Sentence| storm::storms(&sentence.words).into_iter().map(|(range, _)| range).collect::<Vec<_>>();
+fn zone_of(sentences: &[Sentence], domain: &Domain) -> Vec<Place> {
+    let taken =
+        |sentence: &Sentence| storm::storms(&sentence.words).into_iter().map(|(range, _)| range).collect::<Vec<_>>();
     let found: Vec<places::Found> =
         sentences.iter().flat_map(|sentence| places::places(&sentence.words, &taken(sentence), domain)).collect();
-    let has_sector = |found: &&places::Found| {
-        found.places.iter().any(|place| place.known && place.mentions.iter().any(|mention| mention.kind == "sector"))
+    let is_zone = |place: &Place| {
+        place.known
+            && place.mentions[0].kind != "place"
+            && place.mentions.iter().any(|mention| mention.kind == "sector")
     };
-    let own = found.iter().find(|found| has_sector(found) && found.places.iter().all(|place| !place.slug.contains("_county")));
-    let _ = text;
+    let own = found.iter().find(|found| found.places.iter().all(is_zone));
     own.or(found.first()).map(|found| found.places.clone()).unwrap_or_default()
 }
 
@@ -165,8 +184,8 @@ fn bulletin_number(sentences: &[Sentence]) -> Option<String> {
 fn stated_date(sentences: &[Sentence]) -> Option<Timestamp> {
     sentences.iter().take(8).find_map(|sentence| {
         let (end, date) = clock::date_at(&sentence.words, 0)?;
-        let zoned = (end == sentence.words.len()).then(|| date.to_datetime(Time::midnight()).to_zoned(TimeZone::UTC).ok())?;
-        zoned.map(|zoned| zoned.timestamp())
+        let alone = end == sentence.words.len();
+        alone.then(|| TimeZone::UTC.to_timestamp(date.to_datetime(Time::midnight())).ok())?
     })
 }
 

@@ -73,9 +73,18 @@ fn qualifies(hit: &Found, last: Option<&Found>, words: &[Word]) -> bool {
     let Some(last) = last else { return false };
     let between = words.get(last.words.end..hit.words.start).unwrap_or_default();
     let close = between.len() <= 1 && between.iter().all(|word| word.form == ",");
-    let is_state = words[hit.words.clone()].iter().map(|word| word.form.as_str()).collect::<Vec<_>>().join(" ");
-    let same = last.places.iter().any(|place| Some(place.state.as_str()) == state_code(&is_state));
-    close && same && !hit.places.iter().any(|place| place.slug.contains("county"))
+    let name = words[hit.words.clone()].iter().map(|word| word.form.as_str()).collect::<Vec<_>>().join(" ");
+    let state_of =
+        |found: &Found, code: Option<&str>| found.places.iter().any(|place| Some(place.state.as_str()) == code);
+    if close && state_of(last, state_code(&name)) {
+        return !hit.places.iter().any(|place| place.slug.contains("county"));
+    }
+    // `Frederiksted port in St. Croix`: the island says where the port lies.
+    let inside = between.last().is_some_and(|word| word.form == "in")
+        && between.iter().all(|word| matches!(word.form.as_str(), "in" | "port" | "harbor"));
+    let is_port =
+        |found: &Found| found.places.iter().all(|place| place.mentions.iter().any(|mention| mention.kind == "port"));
+    inside && is_port(last) && !is_port(hit) && hit.places.iter().any(|place| state_of(last, Some(&place.state)))
 }
 
 /// The words from `at` on, joined, longest first.
@@ -104,25 +113,24 @@ fn sector(words: &[Word], at: usize, limit: usize, domain: &Domain) -> Option<Fo
         let name = shown(&words[at + 1..end]);
         let slug = slug(&name);
         let sector = mention(format!("sector:{slug}"), format!("Sector {name}"), "sector", "sector");
-        let place = Place { slug, name: sector.name.clone(), state: String::new(), mentions: vec![sector], known: false };
+        let place =
+            Place { slug, name: sector.name.clone(), state: String::new(), mentions: vec![sector], known: false };
         Found { words: at..end, places: vec![place] }
     })
 }
 
 fn known(words: &[Word], at: usize, limit: usize, states: &[&str], domain: &Domain) -> Option<Found> {
-    if !words[at].is_name() && !matches!(words[at].form.as_str(), "southern" | "south" | "southeast" | "city" | "west" | "coastal") {
+    if !words[at].is_name()
+        && !matches!(words[at].form.as_str(), "southern" | "south" | "southeast" | "city" | "west" | "coastal")
+    {
         return None;
     }
     let harbour = at >= 2 && words[at - 1].form == "of" && matches!(words[at - 2].form.as_str(), "port" | "ports");
     for (end, name) in windows(words, at, limit, 5) {
-        if name == "ga" || name == "va" || name == "sc" || name == "nc" || name == "md" || name == "fl" || name == "tx" {
-            // Two letters are a state in capitals only.
-            if words[at].text.chars().any(char::is_lowercase) {
-                return None;
-            }
-        }
         let area = AREAS.iter().find(|area| area.forms.contains(&name.as_str()));
-        if let Some(area) = area.filter(|area| !(harbour && domain.port_named(&name).is_some() && area.slug != "delaware_bay")) {
+        if let Some(area) =
+            area.filter(|area| !(harbour && domain.port_named(&name).is_some() && area.slug != "delaware_bay"))
+        {
             return Some(Found { words: at..end, places: of_area(area, domain) });
         }
         let spelt = spelling(&name);
@@ -135,6 +143,9 @@ fn known(words: &[Word], at: usize, limit: usize, states: &[&str], domain: &Doma
     }
     None
 }
+
+/// Sectors with more ports than this are not spelt out port by port.
+const MOST_COVERED: usize = 8;
 
 /// Other spellings that posts use.
 fn spelling(form: &str) -> &str {
@@ -169,7 +180,13 @@ fn of_port(port: &Port) -> Place {
     let mut named = mention(format!("port:{}", port.slug), &port.name, "port", "port");
     named.aliases = port.names.iter().filter(|name| **name != port.name).cloned().collect();
     named.aliases.sort();
-    Place { slug: port.slug.clone(), name: harbour_name(port), state: port.state.clone(), mentions: vec![named], known: true }
+    Place {
+        slug: port.slug.clone(),
+        name: harbour_name(port),
+        state: port.state.clone(),
+        mentions: vec![named],
+        known: true,
+    }
 }
 
 /// `Port of Miami`, but `Port Canaveral` and `Port of Virginia` as they are.
@@ -187,20 +204,32 @@ fn of_sector(sector: &Sector, domain: &Domain) -> Vec<Place> {
         let plain = port.name.strip_prefix("Port of ").unwrap_or(&port.name);
         plain == sector.name || parts.contains(&plain)
     });
-    let state = sector.ports.first().and_then(|slug| domain.port(slug)).map(|port| port.state.clone()).unwrap_or_default();
+    let state =
+        sector.ports.first().and_then(|slug| domain.port(slug)).map(|port| port.state.clone()).unwrap_or_default();
     let ports: Vec<Place> = namesakes
         .map(|port| {
             let mut place = of_port(port);
             place.name = format!("Sector {} ({})", sector.name, place.name);
             place.mentions.push(zone.clone());
+            let own = place.mentions[0].entity.clone();
+            place.mentions.extend(covered(sector, None, domain).filter(|other| other.entity != own));
             place
         })
         .collect();
     if ports.is_empty() {
         let name = zone.name.clone();
-        return vec![Place { slug: sector.slug.clone(), name, state, mentions: vec![zone], known: true }];
+        let mentions = std::iter::once(zone).chain(covered(sector, None, domain)).collect();
+        return vec![Place { slug: sector.slug.clone(), name, state, mentions, known: true }];
     }
     ports
+}
+
+/// The ports for which a condition of a sector holds too; none where they are so many that the fact would say little of each.
+fn covered<'a>(sector: &'a Sector, state: Option<&'a str>, domain: &'a Domain) -> impl Iterator<Item = Mention> + 'a {
+    let ports = sector.ports.iter().filter_map(|slug| domain.port(slug));
+    let ports: Vec<&Port> = ports.filter(|port| state.is_none_or(|state| port.state == state)).collect();
+    let few = if ports.len() <= MOST_COVERED { ports } else { Vec::new() };
+    few.into_iter().map(|port| mention(format!("port:{}", port.slug), &port.name, "port", "covers"))
 }
 
 fn of_area(area: &Area, domain: &Domain) -> Vec<Place> {
@@ -208,7 +237,7 @@ fn of_area(area: &Area, domain: &Domain) -> Vec<Place> {
     if let (true, Some(sector)) = (area.is_sector, sector) {
         let mut places = of_sector(sector, domain);
         for place in &mut places {
-            if let Some(zone) = place.mentions.last_mut().filter(|zone| zone.kind == "sector") {
+            if let Some(zone) = place.mentions.iter_mut().find(|zone| zone.kind == "sector") {
                 zone.aliases.extend([area.name.to_owned(), format!("{} ports", area.name)]);
                 zone.aliases.sort();
                 zone.aliases.dedup();
@@ -218,10 +247,19 @@ fn of_area(area: &Area, domain: &Domain) -> Vec<Place> {
         return places;
     }
     let mut named = mention(format!("place:{}", area.slug), area.name, "place", "place");
-    named.aliases = vec![format!("{} ports", area.name), format!("ports of {}", area.name)];
+    named.aliases = vec![format!("{} ports", area.name), format!("{} seaports", area.name)];
     let mut mentions = vec![named];
     if let Some(sector) = sector.filter(|sector| sector.slug != "new_york") {
-        mentions.push(mention(format!("sector:{}", sector.slug), format!("Sector {}", sector.name), "sector", "sector"));
+        mentions.push(mention(
+            format!("sector:{}", sector.slug),
+            format!("Sector {}", sector.name),
+            "sector",
+            "sector",
+        ));
+        // The state's ports in that sector; islands and counties are finer than the pack's table.
+        if state_code(&area.name.to_lowercase()).is_some() || area.slug == "south_florida_fl" {
+            mentions.extend(covered(sector, Some(area.state), domain));
+        }
     }
     vec![Place { slug: area.slug.into(), name: area.name.into(), state: area.state.into(), mentions, known: true }]
 }
@@ -263,7 +301,7 @@ fn unknown(words: &[Word], at: usize, limit: usize, last: Option<&Found>) -> Opt
         let joined = !between.is_empty() && between.iter().all(|word| matches!(word.form.as_str(), "," | "&" | "and"));
         joined && last.places.iter().all(|place| place.mentions.iter().any(|mention| mention.kind == "port"))
     });
-    let opening = matches!(before(1), "port") && !matches!(before(2), "the" | "of");
+    let opening = matches!(before(1), "port" | "ports") && !matches!(before(2), "the" | "of");
     if !(harbour || listed || opening) {
         return None;
     }
@@ -273,7 +311,8 @@ fn unknown(words: &[Word], at: usize, limit: usize, last: Option<&Found>) -> Opt
         let name = shown(&words[at..end]);
         let slug = slug(&name);
         let port = mention(format!("port:{slug}"), &name, "port", "port");
-        let place = Place { slug, name: format!("Port of {name}"), state: String::new(), mentions: vec![port], known: false };
+        let place =
+            Place { slug, name: format!("Port of {name}"), state: String::new(), mentions: vec![port], known: false };
         Found { words: at..end, places: vec![place] }
     })
 }

@@ -79,12 +79,12 @@ impl Report {
             (None, _) => String::new(),
         };
         let where_to = place.map_or("ports that it does not name".to_owned(), |place| place.name.clone());
-        let storm = self.storm.as_ref().map(|storm| format!(" for {}", storm.titled())).unwrap_or_default();
+        let storm = self.storm.as_ref().map(|storm| format!(" ({})", storm.titled())).unwrap_or_default();
         let text = format!("{}: {}{effective}{storm}.", self.source(), wording(statement, &where_to));
 
         let mut attributes = Vec::new();
         if !statement.code.is_empty() {
-            attributes.push(Attribute { name: "condition".into(), value: given_as(&statement.code, &statement.given) });
+            attributes.push(Attribute::text("condition", &statement.code));
         }
         attributes.push(Attribute::text("action", action_word(statement.action)));
         attributes.extend(statement.previous.as_ref().map(|previous| Attribute::text("previous_condition", previous)));
@@ -100,29 +100,25 @@ impl Report {
             _ => "has_operation_status",
         };
         let span = Span::new(statement.bytes.start, statement.bytes.end);
-        self.add(relation, text, span, attributes, place, later, effective_at);
+        let fact = Draft { relation, text, span, attributes, later, valid_at: effective_at };
+        self.add(fact, place.map(std::slice::from_ref).unwrap_or_default());
     }
 
-    /// Adds a rule for vessels or facilities.
-    pub(super) fn rule(&mut self, relation: &str, attribute: &str, sentence: &str, span: Span, place: Option<&Place>) {
-        let about = place.map(|place| format!(" for {}", place.name)).unwrap_or_default();
+    /// Adds a rule for vessels or facilities of some places.
+    pub(super) fn rule(&mut self, relation: &str, attribute: &str, sentence: &str, span: Span, places: &[Place]) {
+        let names: Vec<&str> = places.iter().map(|place| place.name.as_str()).collect();
+        let about = if names.is_empty() { String::new() } else { format!(" for {}", names.join(", ")) };
         let storm = self.storm.as_ref().map(|storm| format!(" ({})", storm.titled())).unwrap_or_default();
         let text = format!("{}{about}{storm}: {sentence}", self.source());
         let attributes = vec![Attribute::text(attribute, sentence)];
-        self.add(relation, text, span, attributes, place, false, None);
+        let fact = Draft { relation, text, span, attributes, later: false, valid_at: None };
+        self.add(fact, places);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one fact, gathered in one private place")]
-    fn add(
-        &mut self,
-        relation: &str,
-        text: String,
-        span: Span,
-        mut attributes: Vec<Attribute>,
-        place: Option<&Place>,
-        later: bool,
-        valid_at: Option<Timestamp>,
-    ) {
+    fn add(&mut self, draft: Draft<'_>, places: &[Place]) {
+        let Draft { relation, text, span, mut attributes, later, valid_at } = draft;
+        // A fact about several places belongs to none of their groups.
+        let place = if let [only] = places { Some(only) } else { None };
         let storm_id = self.storm_id();
         let storm_key = storm_id.as_deref().unwrap_or("none");
         let slug = place.map_or("none", |place| place.slug.as_str());
@@ -130,25 +126,31 @@ impl Report {
         mentions.extend(self.storm.as_ref().map(|storm| storm.mention(self.issued_at)));
         if let Some(product) = &self.product {
             let number = product.name.rsplit(':').next().unwrap_or_default();
-            let mut bulletin = mention(format!("msib:{}", product.name), format!("MSIB {number}"), "advisory", "advisory");
+            let mut bulletin =
+                mention(format!("msib:{}", product.name), format!("MSIB {number}"), "advisory", "advisory");
             bulletin.aliases.push(format!("Marine Safety Information Bulletin {number}"));
             mentions.push(bulletin);
             attributes.push(Attribute::text("product", "msib"));
         }
         mentions.extend(self.issued_at.map(|at| moment(at, "issued")));
         mentions.extend(valid_at.filter(|at| Some(*at) != self.issued_at).map(|at| moment(at, "valid")));
-        mentions.extend(place.iter().flat_map(|place| place.mentions.clone()));
+        for mention in places.iter().flat_map(|place| &place.mentions) {
+            if !mentions.iter().any(|other| other.entity == mention.entity) {
+                mentions.push(mention.clone());
+            }
+        }
         // A planned condition is no rival of the one that holds now, so it is another entity.
         let plan = if later { ":planned" } else { "" };
         let at = self.issued_at.map(|at| format!(":@{}", minute_form(at))).unwrap_or_default();
-        let name = format!("Port status of {}", place.map_or("ports not named", |place| place.name.as_str()));
+        let whose = if places.len() > 1 { "several ports" } else { "ports not named" };
+        let name = format!("Port status of {}", place.map_or(whose, |place| place.name.as_str()));
         mentions.push(mention(format!("port_status:{storm_key}:{slug}{plan}{at}"), name, "operation_status", "state"));
         let group = match (storm_id, place) {
             (Some(storm), Some(place)) => format!("{storm}:{}", place.slug),
             (Some(storm), None) => storm,
             (None, _) => format!("none:{slug}"),
         };
-        let sure = place.is_none_or(|place| place.known);
+        let sure = places.iter().all(|place| place.known);
         let fact = Fact {
             relation: relation.into(),
             mentions,
@@ -167,9 +169,14 @@ impl Report {
     }
 }
 
-/// A category as the pack writes it; the document's words stay in the evidence text where they differ.
-fn given_as(code: &str, _words: &str) -> hypercane_schemas::Value {
-    hypercane_schemas::Value { number: None, unit: String::new(), time: None, given: code.to_owned() }
+/// A fact without its places.
+struct Draft<'a> {
+    relation: &'a str,
+    text: String,
+    span: Span,
+    attributes: Vec<Attribute>,
+    later: bool,
+    valid_at: Option<Timestamp>,
 }
 
 fn action_word(action: Action) -> &'static str {

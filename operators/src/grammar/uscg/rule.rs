@@ -6,17 +6,54 @@ use super::places::Place;
 use super::report::Report;
 use super::words::Sentence;
 
-/// A rule is told of each place only up to this many; of more, it is told once.
-const MOST_PLACES: usize = 6;
+/// A rule is told of each place only up to this many; of more, it is told once for all.
+const MOST_PLACES: usize = 2;
 
 const VESSELS: [&str; 28] = [
-    "vessel", "vessels", "mariner", "mariners", "boater", "boaters", "craft", "crafts", "barge", "barges", "tug", "tugs", "ship", "ships",
-    "anchorage", "anchorages", "epirb", "mooring", "moored", "lightering", "drawbridges", "traffic", "waterway", "waterways", "transit",
-    "pilots", "maritime", "arrival",
+    "vessel",
+    "vessels",
+    "mariner",
+    "mariners",
+    "boater",
+    "boaters",
+    "craft",
+    "crafts",
+    "barge",
+    "barges",
+    "tug",
+    "tugs",
+    "ship",
+    "ships",
+    "anchorage",
+    "anchorages",
+    "epirb",
+    "mooring",
+    "moored",
+    "lightering",
+    "drawbridges",
+    "traffic",
+    "waterway",
+    "waterways",
+    "transit",
+    "pilots",
+    "maritime",
+    "arrival",
 ];
 const FACILITIES: [&str; 14] = [
-    "cargo", "transfer", "facility", "facilities", "terminal", "bunkering", "dredging", "operations", "open", "opened", "closed", "reopen",
-    "resume", "assessments",
+    "cargo",
+    "transfer",
+    "facility",
+    "facilities",
+    "terminal",
+    "bunkering",
+    "dredging",
+    "operations",
+    "open",
+    "opened",
+    "closed",
+    "reopen",
+    "resume",
+    "assessments",
 ];
 const RELIEF: [&str; 8] = ["open", "opened", "reopen", "reopened", "resume", "lifted", "normal", "completed"];
 
@@ -28,7 +65,11 @@ pub(super) fn rules(text: &str, sentence: &Sentence, places: &[Place], said: boo
     let has = |cues: &[&str]| sentence.words.iter().any(|word| cues.contains(&word.form.as_str()));
     let (vessels, facilities) = (has(&VESSELS), has(&FACILITIES));
     // A sentence that sets a condition is a rule too only where it goes on to speak of traffic or vessels.
-    let rules = if said { vessels && has(&["traffic", "vessel", "vessels", "restrictions", "restricted", "transit"]) } else { vessels || facilities };
+    let rules = if said {
+        vessels && has(&["traffic", "vessel", "vessels", "restrictions", "restricted", "transit"])
+    } else {
+        vessels || facilities
+    };
     let n_words = sentence.words.iter().filter(|word| !word.is_mark()).count();
     if !rules || n_words < 4 {
         return;
@@ -42,10 +83,10 @@ pub(super) fn rules(text: &str, sentence: &Sentence, places: &[Place], said: boo
     };
     let span = Span::new(sentence.bytes.start, sentence.bytes.end);
     if places.is_empty() || places.len() > MOST_PLACES {
-        report.rule(relation, attribute, &words, span, None);
+        report.rule(relation, attribute, &words, span, places);
         return;
     }
     for place in places {
-        report.rule(relation, attribute, &words, span, Some(place));
+        report.rule(relation, attribute, &words, span, std::slice::from_ref(place));
     }
 }

@@ -5,8 +5,8 @@ use std::ops::Range;
 use jiff::Timestamp;
 
 use super::words::Word;
-use crate::grammar::facts::mention;
 use crate::extraction::Mention;
+use crate::grammar::facts::mention;
 
 /// The names of the WMO lists for the Atlantic and for the eastern and central North Pacific since 2003, retired ones
 /// included. Only a name alone (`#Elsa`) needs them.
@@ -40,9 +40,36 @@ const NAMES: &str = "
 ";
 
 const NUMBERS: [&str; 30] = [
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
-    "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "twenty-one", "twenty-two", "twenty-three", "twenty-four",
-    "twenty-five", "twenty-six", "twenty-seven", "twenty-eight", "twenty-nine", "thirty",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+    "twenty-one",
+    "twenty-two",
+    "twenty-three",
+    "twenty-four",
+    "twenty-five",
+    "twenty-six",
+    "twenty-seven",
+    "twenty-eight",
+    "twenty-nine",
+    "thirty",
 ];
 
 /// Class words, longest first, and the class as titled.
@@ -66,10 +93,50 @@ const CLASSES: [(&[&str], &str); 15] = [
 
 /// Words that follow a class and are no name.
 const NO_NAMES: [&str; 44] = [
-    "season", "szn", "watch", "watches", "warning", "warnings", "force", "force-winds", "prep", "preparedness", "preparations", "response",
-    "readiness", "condition", "conditions", "update", "updates", "center", "winds", "wind", "contingency", "safety", "relief", "names",
-    "strength", "recovery", "plan", "evacuation", "impacts", "port", "ready", "downgrade", "has", "is", "and", "the", "shelter", "news",
-    "damage", "alert", "sandbags", "tips", "status", "hunters",
+    "season",
+    "szn",
+    "watch",
+    "watches",
+    "warning",
+    "warnings",
+    "force",
+    "force-winds",
+    "prep",
+    "preparedness",
+    "preparations",
+    "response",
+    "readiness",
+    "condition",
+    "conditions",
+    "update",
+    "updates",
+    "center",
+    "winds",
+    "wind",
+    "contingency",
+    "safety",
+    "relief",
+    "names",
+    "strength",
+    "recovery",
+    "plan",
+    "evacuation",
+    "impacts",
+    "port",
+    "ready",
+    "downgrade",
+    "has",
+    "is",
+    "and",
+    "the",
+    "shelter",
+    "news",
+    "damage",
+    "alert",
+    "sandbags",
+    "tips",
+    "status",
+    "hunters",
 ];
 
 /// A storm as a post names it.
@@ -150,7 +217,25 @@ fn named(words: &[Word], at: usize) -> Option<(usize, Storm)> {
     let known = word.is_name() && word.form.len() > 2 && NAMES.split_whitespace().any(|name| name == word.form);
     // A person's or a vessel's name follows a title or stands beside another name; a storm's name stands alone.
     let before = at.checked_sub(1).map(|before| words[before].form.as_str()).unwrap_or_default();
-    let person = matches!(before, "capt" | "cmdr" | "lt" | "petty" | "officer" | "admiral" | "mr" | "ms" | "st" | "saint" | "san" | "santa" | "new" | "port" | "lake" | "fort");
+    let person = matches!(
+        before,
+        "capt"
+            | "cmdr"
+            | "lt"
+            | "petty"
+            | "officer"
+            | "admiral"
+            | "mr"
+            | "ms"
+            | "st"
+            | "saint"
+            | "san"
+            | "santa"
+            | "new"
+            | "port"
+            | "lake"
+            | "fort"
+    );
     let surname = !word.tag && words.get(at + 1).is_some_and(|next| !next.tag && next.is_name() && !next.is_mark());
     (known && !person && !surname).then(|| (1, Storm { name: title(&word.form), class: String::new() }))
 }

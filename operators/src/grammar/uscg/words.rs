@@ -58,7 +58,8 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     let pieces = pieces(text);
     for (at, piece) in pieces.iter().enumerate() {
         let raw = &text[piece.clone()];
-        let reply = first && raw.starts_with('@') && !is_own_account(raw, pieces.get(at + 1).map(|next| &text[next.clone()]));
+        let reply =
+            first && raw.starts_with('@') && !is_own_account(raw, pieces.get(at + 1).map(|next| &text[next.clone()]));
         first &= raw.starts_with('@') || raw == ".";
         if reply {
             continue;
@@ -71,15 +72,38 @@ pub(super) fn sentences(text: &str) -> Vec<Sentence> {
             close(&mut words, &mut found);
         }
         push_piece(raw, piece.start, &mut words);
+        // `Por…` is a word cut off; only a condition is told from so little.
+        if raw.ends_with('\u{2026}')
+            && words.last().is_some_and(|word| !word.form.starts_with("whisk") && !word.form.starts_with("yank"))
+        {
+            words.pop();
+        }
         let next = pieces.get(at + 1).map(|next| &text[next.clone()]);
         let gap = pieces.get(at + 1).map_or("", |next| &text[piece.end..next.start]);
-        if ends_sentence(raw, next) || gap.matches('\n').count() > 1 {
+        if ends_sentence(raw, next) || ends_line(text, piece, gap, next) {
             close(&mut words, &mut found);
         }
     }
     close(&mut words, &mut found);
     found
 }
+
+/// Whether the line end or wide gap behind a piece ends the sentence too: a blank line does, and so does the end of a title or
+/// of a paragraph on one line, and a hashtag with more than one blank behind it.
+fn ends_line(text: &str, piece: &Range<usize>, gap: &str, next: Option<&str>) -> bool {
+    let breaks = gap.matches('\n').count();
+    if breaks != 1 {
+        let starts = next.and_then(|next| next.chars().next()).is_some_and(char::is_uppercase);
+        return breaks > 1 || (gap.len() > 1 && starts && text[piece.clone()].starts_with('#'));
+    }
+    let line = piece.end - text[..piece.end].rfind('\n').map_or(0, |at| at + 1);
+    let starts = next.and_then(|next| next.chars().next()).is_some_and(|c| c.is_uppercase() || !c.is_alphabetic());
+    starts && !(WRAPPED_FROM..=WRAPPED_TO).contains(&line)
+}
+
+/// Lines of this length may have been wrapped; shorter ones are titles, longer ones whole paragraphs.
+const WRAPPED_FROM: usize = 55;
+const WRAPPED_TO: usize = 100;
 
 fn pieces(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
@@ -104,14 +128,45 @@ fn is_link(piece: &str) -> bool {
 
 /// An account at the start that is the sentence's subject (`@USCG Sector Miami set ...`), not one of a reply list.
 fn is_own_account(piece: &str, next: Option<&str>) -> bool {
-    piece.to_lowercase().starts_with("@uscg") && next.is_some_and(|next| !next.starts_with('@') && !next.starts_with('#'))
+    piece.to_lowercase().starts_with("@uscg")
+        && next.is_some_and(|next| !next.starts_with('@') && !next.starts_with('#'))
 }
 
 const CHATTER: [&str; 34] = [
-    "follow", "stay up", "stay tuned", "stay updated", "visit", "read more", "read the", "read about", "find out", "learn more",
-    "for more", "for updates", "for port condition", "for storm", "check out", "check homeport", "click", "more info",
-    "more here", "more:", "more >>", "more &gt;&gt;", "details here", "reminder", "use vhf", "dial", "full release", "help stop",
-    "what does", "port updates", "storm updates", "then follow", "tune in", "use #coastguard",
+    "follow",
+    "stay up",
+    "stay tuned",
+    "stay updated",
+    "visit",
+    "read more",
+    "read the",
+    "read about",
+    "find out",
+    "learn more",
+    "for more",
+    "for updates",
+    "for port condition",
+    "for storm",
+    "check out",
+    "check homeport",
+    "click",
+    "more info",
+    "more here",
+    "more:",
+    "more >>",
+    "more &gt;&gt;",
+    "details here",
+    "reminder",
+    "use vhf",
+    "dial",
+    "full release",
+    "help stop",
+    "what does",
+    "port updates",
+    "storm updates",
+    "then follow",
+    "tune in",
+    "use #coastguard",
 ];
 
 fn opens_chatter(text: &str, rest: &[Range<usize>]) -> bool {
@@ -124,27 +179,46 @@ fn opens_chatter(text: &str, rest: &[Range<usize>]) -> bool {
 
 fn is_chatter(lead: &str) -> bool {
     let lead = lead.to_lowercase();
-    CHATTER.iter().any(|cue| {
-        lead.strip_prefix(cue).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphabetic()))
-    })
+    CHATTER.iter().any(|cue| lead.strip_prefix(cue).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphabetic())))
 }
 
 fn close(words: &mut Vec<Word>, found: &mut Vec<Sentence>) {
     let sentence = std::mem::take(words);
     let (Some(first), Some(last)) = (sentence.iter().find(|word| !word.is_mark()), sentence.last()) else { return };
-    let lead: Vec<&str> = sentence.iter().filter(|word| !word.is_mark()).take(3).map(|word| word.text.as_str()).collect();
+    let lead: Vec<&str> =
+        sentence.iter().filter(|word| !word.is_mark()).take(3).map(|word| word.text.as_str()).collect();
     let chatter = is_chatter(&lead.join(" "));
     found.push(Sentence { bytes: first.bytes.start..last.bytes.end, words: sentence, chatter });
 }
 
 const SHORT_FORMS: [&str; 34] = [
-    "st", "capt", "cmdr", "lt", "mr", "ms", "dr", "no", "u.s", "sun", "mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri",
-    "sat", "jan", "feb", "mar", "apr", "aug", "sept", "oct", "nov", "dec", "fla", "va", "ga", "approx", "ft", "pt",
+    "st", "capt", "cmdr", "lt", "mr", "ms", "dr", "no", "u.s", "sun", "mon", "tue", "tues", "wed", "thu", "thur",
+    "thurs", "fri", "sat", "jan", "feb", "mar", "apr", "aug", "sept", "oct", "nov", "dec", "fla", "va", "ga", "approx",
+    "ft", "ch",
 ];
 
 const DAY_WORDS: [&str; 21] = [
-    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "mon", "tue", "tues", "wed", "thu", "thur",
-    "thurs", "fri", "sat", "sun", "est", "edt", "cdt", "hst",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "mon",
+    "tue",
+    "tues",
+    "wed",
+    "thu",
+    "thur",
+    "thurs",
+    "fri",
+    "sat",
+    "sun",
+    "est",
+    "edt",
+    "cdt",
+    "hst",
 ];
 
 fn ends_sentence(piece: &str, next: Option<&str>) -> bool {
@@ -260,7 +334,8 @@ fn push_tag_part(part: &str, start: usize, words: &mut Vec<Word>) {
 }
 
 fn plain_word(text: &str, start: usize, tag: bool) -> Word {
-    let form: String = text.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | ':')).flat_map(char::to_lowercase).collect();
+    let form: String =
+        text.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | ':')).flat_map(char::to_lowercase).collect();
     Word { text: text.to_owned(), form, bytes: start..start + text.len(), tag }
 }
 
@@ -273,7 +348,8 @@ fn camel_breaks(tag: &str) -> Vec<usize> {
         let after = chars.get(index + 1).map(|(_, c)| *c);
         let rises = here.is_uppercase() && (before.is_lowercase() || before.is_ascii_digit());
         let leaves_capitals = here.is_uppercase() && before.is_uppercase() && after.is_some_and(char::is_lowercase);
-        let digits = here.is_ascii_digit() != before.is_ascii_digit() && (here.is_ascii_digit() || before.is_ascii_digit());
+        let digits =
+            here.is_ascii_digit() != before.is_ascii_digit() && (here.is_ascii_digit() || before.is_ascii_digit());
         if rises || leaves_capitals || digits {
             breaks.push(at);
         }
