@@ -2,5 +2,9 @@
 
 pub mod embed;
 mod error;
+pub mod files;
+pub mod format;
+pub mod memory;
+pub mod transport;
 
 pub use error::Error;
