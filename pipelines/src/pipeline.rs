@@ -131,7 +131,8 @@ impl Pipeline {
         let epoch = self.engine.next_epoch();
         let changes = self.engine.step(batch)?;
         let results = results(&changes, epoch);
-        let rejects = changes.rejects.iter().filter(|(.., diff)| *diff > 0).map(|(reject, ..)| reject.clone()).collect();
+        let rejects =
+            changes.rejects.iter().filter(|(.., diff)| *diff > 0).map(|(reject, ..)| reject.clone()).collect();
         let n_updates = changes.len();
         if self.lake.is_some() {
             self.uncommitted.absorb(changes);

@@ -2,9 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hypercane_schemas::{
-    AnswerStep, Cause, Change, DocumentKey, Epoch, GroupKey, HyperedgeId, QueryId, ResultEvent,
-};
+use hypercane_schemas::{AnswerStep, Cause, Change, DocumentKey, Epoch, GroupKey, HyperedgeId, QueryId, ResultEvent};
 
 use crate::changes::Changes;
 
@@ -74,8 +72,11 @@ impl<'a> Causes<'a> {
     /// (their labels moved), every changed document, since one of them moved the reference time.
     fn of(&self, query: &QueryId) -> Cause {
         let touched = self.touched.get(query).map(Vec::as_slice).unwrap_or_default();
-        let documents: BTreeSet<&DocumentKey> =
-            touched.iter().map(|(document, _)| *document).filter(|document| self.documents.contains(document)).collect();
+        let documents: BTreeSet<&DocumentKey> = touched
+            .iter()
+            .map(|(document, _)| *document)
+            .filter(|document| self.documents.contains(document))
+            .collect();
         let horizons: BTreeSet<&GroupKey> =
             touched.iter().map(|(_, group)| *group).filter(|group| self.horizons.contains(group)).collect();
         let query_changed = self.queries.contains(query);
