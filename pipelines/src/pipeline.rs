@@ -5,7 +5,7 @@
 //! epochs have read. On start, what the lake says counts: inputs as of the last commit are loaded, nothing is written
 //! again, and every source goes on at the committed offsets.
 
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Instant};
 
 use hypercane_operators::{Shared, domain::Domain};
 use hypercane_schemas::{
@@ -272,12 +272,17 @@ pub async fn read_inputs(lake: &Lake, as_of: Option<Epoch>) -> Result<Inputs, la
 }
 
 /// The record of vectors in a lake: what it holds is read once, what is new is appended at once.
-#[derive(Debug)]
 pub struct LakeVectors {
     memory: embed::MemoryStore,
     lake: Lake,
     model: String,
     runtime: tokio::runtime::Handle,
+}
+
+impl fmt::Debug for LakeVectors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LakeVectors").field("model", &self.model).finish_non_exhaustive()
+    }
 }
 
 impl LakeVectors {
