@@ -2,6 +2,7 @@
 
 pub mod changes;
 pub mod check_extraction;
+pub mod cli;
 pub mod config;
 pub mod connect;
 pub mod enrich;
@@ -9,4 +10,6 @@ pub mod eval;
 pub mod live;
 pub mod pipeline;
 pub mod results;
+pub mod run;
+pub mod telemetry;
 pub mod worker;

@@ -146,10 +146,16 @@ impl Pipeline {
         self.offsets.extend(offsets);
     }
 
-    /// Notes records that could not be decoded; they are committed with the epoch that was stepped last.
-    pub fn reject(&mut self, rejects: impl IntoIterator<Item = Reject>) {
-        let epoch = self.engine.next_epoch().saturating_sub(1);
+    /// Notes records that could not be decoded, as an epoch of their own.
+    ///
+    /// # Errors
+    /// A worker is gone.
+    pub async fn reject(&mut self, rejects: Vec<Reject>) -> Result<(), Error> {
+        let epoch = self.engine.next_epoch();
+        let changes = self.engine.step(Batch::default())?;
+        self.uncommitted.absorb(changes);
         self.uncommitted.rejects.extend(rejects.into_iter().map(|reject| (reject, epoch, 1)));
+        Ok(())
     }
 
     /// How long ago the last commit was begun.
