@@ -40,7 +40,7 @@ impl Share {
     /// All partitions.
     pub const ALL: Self = Self { index: 0, of: 1 };
 
-    fn holds(self, partition: i32) -> bool {
+    pub(super) fn holds(self, partition: i32) -> bool {
         usize::try_from(partition).is_ok_and(|partition| partition % self.of.max(1) == self.index)
     }
 }

@@ -160,6 +160,49 @@ async fn a_slow_reader_holds_little_and_gets_all() {
     assert_eq!(n_read, n_records);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broker_that_restarts_loses_nothing_and_stops_nobody() {
+    if broker().is_none() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let script = |name: &str, port: &str| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/kafka").join(name);
+        let mut command = std::process::Command::new(path);
+        command.arg(dir.path()).args((!port.is_empty()).then_some(port));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    };
+    let address = script("start.sh", "");
+    let properties = properties(&[("bootstrap.servers", &address)]);
+    let topic = created(&properties, "documents", 2).await;
+    let source = Source::open(&properties, std::slice::from_ref(&topic), Start::default(), Limits::default()).unwrap();
+    publish(&properties, numbered(&topic, 0..1000, 100), |_| {}).unwrap();
+
+    script("stop.sh", "");
+    let sender = std::thread::spawn({
+        let (properties, topic) = (properties.clone(), topic.clone());
+        move || publish(&properties, numbered(&topic, 1000..2000, 100), |_| {})
+    });
+    std::thread::sleep(Duration::from_secs(2));
+    script("start.sh", address.rsplit(':').next().unwrap());
+    assert_eq!(sender.join().unwrap().unwrap(), 1000);
+
+    let mut keys = std::collections::BTreeSet::new();
+    let until = Instant::now() + Duration::from_secs(60);
+    while keys.len() < 2000 && Instant::now() < until {
+        match source.feed.next_within(Duration::from_millis(100)) {
+            Next::Event(Event::Record(record)) => assert!(keys.insert(record.key), "a record came twice"),
+            Next::Event(Event::CaughtUp) | Next::Nothing => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(keys.len(), 2000);
+    drop(source);
+    script("stop.sh", "");
+}
+
 fn resident_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
