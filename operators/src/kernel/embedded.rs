@@ -9,7 +9,9 @@
 use hypercane_schemas::{ContentHash, EntityKey};
 
 use crate::{
-    assertion::Assertion, domain::Domain, kernel::{Named, embedding_text},
+    assertion::Assertion,
+    domain::Domain,
+    kernel::{Named, embedding_text},
 };
 
 /// The identity of a text that is embedded.

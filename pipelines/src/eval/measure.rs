@@ -59,9 +59,7 @@ pub fn measure(
     let all: BTreeSet<&String> = cited.iter().flatten().collect();
     let n_found = question.needs.iter().filter(|need| all.contains(need)).count();
     let evidence = if question.needs.is_empty() { 1.0 } else { n_found as f64 / question.needs.len() as f64 };
-    let is_late = |document: &&String| {
-        matches!((graph.issued.get(*document), question.as_of), (Some(issued), Some(as_of)) if *issued > as_of)
-    };
+    let is_late = |document: &&String| matches!((graph.issued.get(*document), question.as_of), (Some(issued), Some(as_of)) if *issued > as_of);
     let late = all.iter().copied().filter(is_late).cloned().collect();
     let ordered = cited.iter().all(|documents| follows(documents, &question.ordered_evidence, &graph.issued));
     Outcome {
