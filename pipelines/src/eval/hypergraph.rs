@@ -207,7 +207,7 @@ fn embed_all(
     for edge in &mut graph.edges {
         let named: Vec<Named<'_>> =
             edge.members.iter().filter_map(|m| names.get(&m.entity)).map(|(name, kind)| Named { name, kind }).collect();
-        let text = kernel::embedding_text(&edge.relation, &edge.text, &named);
+        let text = kernel::embedding_text(&edge.relation, &edge.text, named);
         edge.embedded_as = ContentHash::of_parts([text::canonical(&text).as_str()]);
         texts.entry(edge.embedded_as).or_insert((0, text));
     }
