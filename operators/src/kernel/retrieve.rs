@@ -11,11 +11,7 @@ use hypercane_schemas::{Category, Cell, Fixed, GroupKey, Hyperedge, QueryParamet
 
 use super::{
     BeamSettings, CausalRule, Heuristic, PrecedenceRules, Reach, ScopeSettings, Scoped, Standing, Standpoint,
-<<<<<<< HEAD
-    StepCosts, Trellis, Weights, beam_search, jaccard,
-=======
     StepCosts, Trellis, Weights, beam_search,
->>>>>>> main
     link::{Links, Plan},
     log_transition, overlaps, relevance, scope,
 };
@@ -241,10 +237,7 @@ impl Search<'_> {
         let heuristic = Heuristic { standings: &standings, costs: StepCosts::default() };
         let sets: Vec<Vec<&str>> =
             (0..n).map(|at| edge(at).members.iter().map(|m| m.entity.0.as_str()).collect()).collect();
-<<<<<<< HEAD
-=======
         let slices: Vec<&[&str]> = sets.iter().map(Vec::as_slice).collect();
->>>>>>> main
         let phases = self.domain.coverage_phases();
         let covers: Vec<Option<u8>> = (0..n)
             .map(|at| {
