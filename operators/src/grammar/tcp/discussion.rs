@@ -115,7 +115,7 @@ impl Said {
         } else if has(&["RECENTLY REPORTED", "WAS REPORTED", "REPORTED A", "WIND GUST", "WAS MEASURED", "WAS OBSERVED"])
         {
             Self::Observation
-        } else if has(&["SURGE", "RAINFALL", "FLOOD", "TORNADO", "SWELLS", "RIP CURRENT", "WINDS AND RAIN"]) {
+        } else if has(&["SURGE", "RAINFALL", "FLOOD", "TORNADO", "SWELLS", "RIP CURRENT", "HEAVY RAIN", "RAINS"]) {
             Self::Hazard
         } else if has(&[
             "STRENGTH",
@@ -221,9 +221,16 @@ fn category(upper: &str) -> Option<f64> {
 
 /// Sentences that say nothing about the storm.
 fn is_boilerplate(upper: &str) -> bool {
-    ["FOR STORM INFORMATION SPECIFIC", "PLEASE MONITOR PRODUCTS", "PLEASE SEE PRODUCTS", "PLEASE CONSULT", "REPEAT..."]
-        .iter()
-        .any(|cue| upper.contains(cue))
+    [
+        "FOR STORM INFORMATION SPECIFIC",
+        "PLEASE MONITOR PRODUCTS",
+        "PLEASE SEE PRODUCTS",
+        "PLEASE CONSULT",
+        "REPEAT...",
+        "PLEASE SEE THE NATIONAL",
+    ]
+    .iter()
+    .any(|cue| upper.contains(cue))
 }
 
 /// `Hurricane-force winds extend outward up to 25 miles (35 km) ... and tropical-storm-force winds ... 105 miles`.

@@ -142,3 +142,12 @@ fn no_cut_panics() {
         let _ = extract(&ADVISORY[end..]);
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_noise_panics(cut in 0..ADVISORY.len(), noise in "\\PC{0,80}", at in 0..ADVISORY.len()) {
+        let (from, to) = (cut.min(at), cut.max(at));
+        let _ = extract(&format!("{}{noise}{}", &ADVISORY[..from], &ADVISORY[to..]));
+        let _ = extract(&format!("{}{noise}{}", &ADVISORY[..to], &ADVISORY[from..]));
+    }
+}
