@@ -2,9 +2,10 @@
 
 use hypercane_schemas::{Attribute, EntityKey, Fixed, GroupKey, Origin, Span};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// What one document says.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Extraction {
     /// What the document is; `None` where it is no numbered product. Documents of equal product with a smaller
     /// `correction` are replaced by those with the largest.
@@ -18,7 +19,7 @@ pub struct Extraction {
 }
 
 /// The identity of a product, under which corrections replace what they correct.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Product {
     /// The kind: `tcm`, `tcp`, `pws`, `tcu`, `tce`, `tcv`, `tcd`, `two`, `msib`, `port_post`.
     pub kind: String,
@@ -29,7 +30,7 @@ pub struct Product {
 }
 
 /// One n-ary fact (OKH-RAG eq. 8: a hyperedge with its entity set), before canonicalisation.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fact {
     /// Relation label, in the pack's vocabulary or an alias of it.
     pub relation: String,
@@ -54,7 +55,7 @@ pub struct Fact {
 }
 
 /// An entity as a fact mentions it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Mention {
     /// Canonical key.
     pub entity: EntityKey,
@@ -69,7 +70,7 @@ pub struct Mention {
 }
 
 /// A text, or a part of one, that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Failure {
     /// Line of the text, from 1.
     pub line: u32,

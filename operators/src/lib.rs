@@ -1,8 +1,61 @@
 //! The maintained hypergraph: kernels, grammars and dataflow operators.
 //!
 //! Nothing here reads a file, a clock, a topic or the network; domain knowledge comes in through [`domain::Domain`].
+//!
+//! An operator is a function over collections. In the order of the flow:
+//!
+//! - [`upsert`]: changes under a key -> what stands
+//! - [`extract`]: documents -> what they say, and rejects
+//! - [`supersede`]: corrections replace what they correct
+//! - [`canonicalize`]: facts -> assertions in the pack's words
+//! - [`unify`]: things named without their identifier join the thing itself
+//! - [`dedupe`]: assertions -> hyperedges with all their supporters
+//! - [`reference_times`], [`inject_horizons`]: places before each group's reference event
+//! - [`synthesize_changes`]: hyperedges between neighbouring states
+//! - [`incidence`], [`degrees`], [`entities`]: the hypergraph as a matrix and its vertices
+//! - [`cells`], [`precedence`]: the precedence DAG between cells
+//! - [`link`], [`embed`], [`candidates`], [`trajectory`]: standing questions and their ordered evidence
+//! - [`value_conflicts`], [`order_conflicts`]: contradictions as data
 
+pub mod assertion;
+mod candidates;
+mod canonicalize;
+mod collection;
+mod conflicts;
+mod dedupe;
 pub mod domain;
+mod entities;
+pub mod extract;
 pub mod extraction;
 pub mod grammar;
+mod incidence;
+mod inject_horizons;
 pub mod kernel;
+mod link;
+mod precedence;
+mod reference_times;
+mod shared;
+mod supersede;
+mod synthesize_changes;
+mod trajectory;
+mod unify;
+mod upsert;
+
+pub use candidates::{Embedded, candidates, embed};
+pub use canonicalize::canonicalize;
+pub use collection::{Collection, left_join, split_results};
+pub use conflicts::{order_conflicts, value_conflicts};
+pub use dedupe::dedupe;
+pub use entities::entities;
+pub use extract::extract;
+pub use incidence::{degrees, incidence};
+pub use inject_horizons::inject_horizons;
+pub use link::{LinkedQuery, link, question_embedded_as};
+pub use precedence::{cells, precedence};
+pub use reference_times::reference_times;
+pub use shared::Shared;
+pub use supersede::supersede;
+pub use synthesize_changes::synthesize_changes;
+pub use trajectory::{answer, trajectory};
+pub use unify::unify;
+pub use upsert::{KeyedChange, upsert};

@@ -36,7 +36,7 @@ pub struct EntityType {
 }
 
 /// A causal chain rule: at one horizon, the families before precede the families after.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CausalRule {
     /// Its name.

@@ -227,7 +227,9 @@ pub fn title(text: &str) -> Option<Title> {
         Some((inner, name)) => (format!("{class} {inner}"), name.trim()),
         None => (class, name),
     };
-    if name.len() > 40 {
+    // Other offices build on these titles: `X Local Statement Advisory Number 4`, `X ICAO ADVISORY NUMBER 4`.
+    let other = [" LOCAL STATEMENT", " ICAO", "TC "].iter().any(|end| name.to_ascii_uppercase().ends_with(end));
+    if name.len() > 40 || other {
         return None;
     }
     let letter = letter.map(|letter| letter.to_ascii_uppercase());

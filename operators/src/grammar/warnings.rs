@@ -61,6 +61,8 @@ enum Part {
 pub fn read(text: &str, section: &[Line<'_>], notes: &mut Notes<'_>) {
     let mut part = Part::Sentences;
     let mut block = 0;
+    // A blank line may stand between `... is in effect for` and its stars.
+    let mut announced: Option<String> = None;
     while block < section.len() {
         let line = &section[block];
         let upper = line.words().to_ascii_uppercase();
@@ -77,9 +79,10 @@ pub fn read(text: &str, section: &[Line<'_>], notes: &mut Notes<'_>) {
         let lines = &section[block..end];
         match lines.iter().position(|line| line.words().starts_with('*')) {
             Some(star) => {
-                let kind = kind_of(&words_of(&lines[..star]));
+                let kind = kind_of(&words_of(&lines[..star])).or(announced.take());
                 starred(text, &lines[star..], kind.as_deref(), notes);
             }
+            None if announces_list(&words_of(lines)) => announced = kind_of(&words_of(lines)),
             None => {
                 for paragraph in paragraphs(text, lines) {
                     for sentence in sentences(&paragraph) {
@@ -140,9 +143,16 @@ fn starred(text: &str, lines: &[Line<'_>], kind: Option<&str>, notes: &mut Notes
     }
 }
 
+/// `A Hurricane Warning is in effect for...`, with nothing behind it.
+fn announces_list(words: &str) -> bool {
+    let upper = words.to_ascii_uppercase();
+    let bare = upper.trim_end_matches(['.', ':', ' ']);
+    bare.ends_with(" FOR") && (bare.contains("IN EFFECT") || bare.contains("IS EFFECT"))
+}
+
 fn starts_anew(words: &str) -> bool {
     let upper = words.to_ascii_uppercase();
-    words.starts_with('*') || (upper.contains("IN EFFECT FOR") && (upper.starts_with("A ") || upper.starts_with("AN ")))
+    words.starts_with('*') || (upper.contains(" EFFECT FOR") && (upper.starts_with("A ") || upper.starts_with("AN ")))
 }
 
 /// An area as people write it: three dots become a comma, and capitals title case.
@@ -326,6 +336,8 @@ mod tests {
         ];
         let expected: Vec<(String, String)> = expected.iter().map(|(a, b)| ((*a).into(), (*b).into())).collect();
         assert_eq!(facts(section), expected);
+        let apart = section.replace("FOR...\n*", "FOR...\n\n*").replace("for...\n*", "for...\n\n*");
+        assert_eq!(facts(&apart), expected);
     }
 
     #[test]

@@ -44,3 +44,46 @@ fn an_empty_folder_is_an_error() {
     std::fs::create_dir_all(&dir).unwrap();
     assert!(check(&dir, &Domain::default()).is_err());
 }
+#[test]
+fn dump() {
+    let Some(files) = std::env::var_os("GA_DUMP") else { return };
+    for file in files.to_string_lossy().split(',') {
+        println!("=== {file}");
+        let text = super::table::text(std::path::Path::new(file)).unwrap();
+        match hypercane_operators::grammar::extract(
+            &hypercane_schemas::Document::plain(file, &text),
+            &Domain::default(),
+        ) {
+            Err(f) => println!("ERR {f:?}"),
+            Ok(x) => {
+                for f in &x.facts {
+                    let m: Vec<String> = f.mentions.iter().skip(3).map(|m| m.entity.0.clone()).collect();
+                    let a: Vec<String> = f
+                        .attributes
+                        .iter()
+                        .skip(1)
+                        .map(|a| {
+                            format!(
+                                "{}={}",
+                                a.name,
+                                a.value
+                                    .number
+                                    .map(|n| n.to_string())
+                                    .or(a.value.time.map(|t| t.to_string()))
+                                    .unwrap_or(a.value.given.clone())
+                            )
+                        })
+                        .collect();
+                    println!(
+                        "{} | {} | {} | {}",
+                        f.relation,
+                        f.text.split_once(": ").map_or("", |x| x.1),
+                        m.join(" "),
+                        a.join(";")
+                    );
+                }
+                println!("{:?}", x.failures);
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The one collection type of this crate, and the few verbs that the library lacks.
+
+use differential_dataflow::{ExchangeData, VecCollection};
+use hypercane_schemas::{Diff, Epoch};
+
+/// A collection at the one totally ordered time, the epoch. Concrete, so that operators are compiled here once.
+pub type Collection<'scope, D> = VecCollection<'scope, Epoch, D, Diff>;
+
+/// Splits a collection of results: the good rows and the errors. Timely has no notion of failure, so an error is a row;
+/// when the input that caused it goes, the error goes too.
+pub fn split_results<'scope, D, E>(
+    rows: Collection<'scope, Result<D, E>>,
+) -> (Collection<'scope, D>, Collection<'scope, E>)
+where
+    D: ExchangeData,
+    E: ExchangeData,
+{
+    (rows.clone().flat_map(Result::ok), rows.flat_map(Result::err))
+}
+
+/// Joins each row of `left` with the value of its key in `right` where there is one; `right` has at most one value a key.
+/// Other rows get `None`.
+pub fn left_join<'scope, K, V, W>(
+    left: Collection<'scope, (K, V)>,
+    right: Collection<'scope, (K, W)>,
+) -> Collection<'scope, (K, V, Option<W>)>
+where
+    K: ExchangeData + std::hash::Hash,
+    V: ExchangeData,
+    W: ExchangeData,
+{
+    let left = left.arrange_by_key_named("LeftJoin: left");
+    let right = right.arrange_by_key_named("LeftJoin: right");
+    let matched = left.clone().join_core(right.clone(), |key, v, w| Some((key.clone(), v.clone(), Some(w.clone()))));
+    let matched_keys = right.as_collection(|key, _| key.clone());
+    let all = left.clone().as_collection(|key, v| (key.clone(), v.clone(), None));
+    let with_key = left.join_core(matched_keys.arrange_by_self(), |key, v, ()| Some((key.clone(), v.clone(), None)));
+    matched.concat(all).concat(with_key.negate())
+}

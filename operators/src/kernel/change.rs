@@ -1,0 +1,162 @@
+//! Change hyperedges: what became different between two neighbouring states of one thing (OKH-RAG A.2 step 4).
+
+use std::collections::BTreeMap;
+
+use hypercane_schemas::{Attribute, EntityKey, Fixed, Hyperedge, HyperedgeId, Member, Origin, Provenance, Value};
+
+use super::synthesize_changes::synthesize_changes;
+use crate::{domain::Domain, kernel};
+
+/// One hyperedge that mentions a state of the thing.
+pub struct State<'a> {
+    /// Its place in the sequence, smaller is earlier.
+    pub sequence: i64,
+    /// The state.
+    pub entity: &'a EntityKey,
+    /// The hyperedge.
+    pub hyperedge: &'a Hyperedge,
+}
+
+/// One change hyperedge for each two neighbouring places at which the thing has a state, earlier place first.
+///
+/// Its members are the two states, the persistent members that both sides share and the anchor of the 'before' horizon is
+/// left out, as injection comes first. Its attributes give, for each value that differs, `NAME_from` and `NAME_to`, and for
+/// numbers `NAME_by`. It is issued when the later state is; it stands at the earlier state's horizon.
+pub fn change_hyperedges<'a>(
+    entity_family: &str,
+    family: u8,
+    states: impl IntoIterator<Item = State<'a>>,
+    domain: &Domain,
+) -> Vec<Hyperedge> {
+    let (Some(relation), Some(change_family)) = (domain.change_relation(family), domain.change_family()) else {
+        return Vec::new();
+    };
+    let mut places: BTreeMap<i64, Vec<State<'a>>> = BTreeMap::new();
+    for state in states {
+        places.entry(state.sequence).or_default().push(state);
+    }
+    for place in places.values_mut() {
+        place.sort_unstable_by_key(|state| (state.entity, state.hyperedge.id));
+    }
+    let family_name = domain.family(family).map_or("", |family| &family.name);
+    let kind = Kind { relation, change_family, entity_family, family, family_name };
+    let neighbours = synthesize_changes(places.keys().map(|place| ((), *place)));
+    neighbours.iter().map(|step| change(&kind, &places[&step.from], &places[&step.to])).collect()
+}
+
+/// What changes, and how that is said.
+struct Kind<'a> {
+    relation: &'a str,
+    change_family: u8,
+    entity_family: &'a str,
+    family: u8,
+    family_name: &'a str,
+}
+
+fn change(kind: &Kind<'_>, before: &[State<'_>], after: &[State<'_>]) -> Hyperedge {
+    let Kind { relation, change_family, entity_family, family, .. } = *kind;
+    let (from, to) = (before[0].hyperedge, after[0].hyperedge);
+    let attributes = differences(&values(before), &values(after));
+    let mut members: Vec<Member> = vec![
+        Member { entity: before[0].entity.clone(), role: "before".into() },
+        Member { entity: after[0].entity.clone(), role: "after".into() },
+    ];
+    let shared = from.members.iter().filter(|member| {
+        !member.entity.is_anchor() && !kernel::is_state(&member.entity) && to.members.contains(member)
+    });
+    members.extend(shared.cloned());
+    members.sort();
+    let text = sentence(kind, from, to, &attributes);
+    let mut provenance: Vec<Provenance> =
+        before.iter().chain(after).flat_map(|state| state.hyperedge.provenance.iter().cloned()).collect();
+    provenance.sort();
+    provenance.dedup();
+    let id = HyperedgeId::of(relation, members.iter().map(|member| member.entity.0.as_str()), &text);
+    let confidence = before.iter().chain(after).map(|state| state.hyperedge.confidence).min().unwrap_or(Fixed::ONE);
+    let embedded_as = kernel::embedded_as(&kernel::change_embedding_text(relation, entity_family));
+    Hyperedge {
+        id,
+        family: change_family,
+        base_family: family,
+        relation: relation.into(),
+        text,
+        members,
+        attributes,
+        group: from.group.clone(),
+        horizon_hours: from.horizon_hours,
+        issued_at: from.issued_at.max(to.issued_at),
+        valid_at: to.valid_at,
+        confidence,
+        relations: Vec::new(),
+        provenance,
+        origin: Origin::Synthesized,
+        position: from.position,
+        embedded_as,
+    }
+}
+
+/// The attributes at one place; where several hyperedges give one, the first by state and id.
+fn values<'a>(place: &[State<'a>]) -> BTreeMap<&'a str, &'a Value> {
+    let mut values = BTreeMap::new();
+    for state in place {
+        for attribute in &state.hyperedge.attributes {
+            values.entry(attribute.name.as_str()).or_insert(&attribute.value);
+        }
+    }
+    values
+}
+
+fn differences(before: &BTreeMap<&str, &Value>, after: &BTreeMap<&str, &Value>) -> Vec<Attribute> {
+    let mut attributes = Vec::new();
+    for (name, &to) in after {
+        let Some(&from) = before.get(name) else { continue };
+        let equal = match (from.number, to.number) {
+            (Some(a), Some(b)) => a == b,
+            _ => from == to,
+        };
+        if equal {
+            continue;
+        }
+        attributes.push(Attribute { name: format!("{name}_from"), value: from.clone() });
+        attributes.push(Attribute { name: format!("{name}_to"), value: to.clone() });
+        if let (Some(a), Some(b)) = (from.number, to.number) {
+            let by = Fixed(b.0.saturating_sub(a.0));
+            let value = Value { number: Some(by), unit: to.unit.clone(), time: None, given: by.to_string() };
+            attributes.push(Attribute { name: format!("{name}_by"), value });
+        }
+    }
+    attributes.sort();
+    attributes
+}
+
+/// One self-standing line: what, from when to when, and each difference. It names the family and whether the states are
+/// compared by horizon, since one thing may have states in several families and sequences, and each has its own changes.
+fn sentence(kind: &Kind<'_>, from: &Hyperedge, to: &Hyperedge, attributes: &[Attribute]) -> String {
+    let place = |hyperedge: &Hyperedge| match (hyperedge.horizon_hours, hyperedge.issued_at) {
+        (_, Some(at)) => at.to_string(),
+        (Some(hours), None) => kernel::horizon_label(hours),
+        (None, None) => "an unknown time".into(),
+    };
+    let shown = |value: &Value| match value.number {
+        Some(number) if value.unit.is_empty() => number.to_string(),
+        Some(number) => format!("{number} {}", value.unit),
+        None => value.given.clone(),
+    };
+    let by_horizon = if from.horizon_hours.is_some() { ", by horizon" } else { "" };
+    let Kind { entity_family, family_name, .. } = kind;
+    let mut text = format!("{family_name} of {entity_family} from {} to {}{by_horizon}:", place(from), place(to));
+    let mut any = false;
+    for pair in attributes.iter().filter(|attribute| attribute.name.ends_with("_to")) {
+        let stem = pair.name.trim_end_matches("_to");
+        let before = attributes.iter().find(|attribute| attribute.name.strip_suffix("_from") == Some(stem));
+        if let Some(before) = before {
+            let separator = if any { ";" } else { "" };
+            text.push_str(&format!("{separator} {stem} {} to {}", shown(&before.value), shown(&pair.value)));
+            any = true;
+        }
+    }
+    if !any {
+        text.push_str(" unchanged");
+    }
+    text
+}

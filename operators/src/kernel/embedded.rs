@@ -1,0 +1,53 @@
+//! Under which text a hyperedge is embedded.
+//!
+//! OKH-RAG A.4 embeds relation, evidence, entities and attribute values. Thousands of facts differ in their numbers and
+//! times only; a sentence encoder can't tell these apart, and links find them exactly. So numbers and times are folded:
+//! such facts share one text and one vector, and the model is asked some thousand times for a corpus of ten thousands of
+//! facts. A change hyperedge is embedded by what changes, not by its values, so that its text is known as soon as one of
+//! its documents is.
+
+use hypercane_schemas::{ContentHash, EntityKey};
+
+use crate::{
+    assertion::Assertion,
+    domain::Domain,
+    kernel::{Named, embedding_text},
+};
+
+/// The identity of a text that is embedded.
+pub fn embedded_as(embedding_text: &str) -> ContentHash {
+    ContentHash::of_parts([embedding_text])
+}
+
+/// The text under which a change of this thing is embedded: the relation's words and the words of the entity family; parts
+/// of the key with digits or capitals (identifiers, times) are left out.
+pub fn change_embedding_text(relation: &str, entity_family: &str) -> String {
+    let words = entity_family
+        .split(':')
+        .filter(|part| !part.bytes().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase()))
+        .map(|part| part.replace('_', " "));
+    let mut text = relation.replace('_', " ");
+    for word in words {
+        text.push_str("; ");
+        text.push_str(&word);
+    }
+    text
+}
+
+/// Every text that must have a vector before this assertion's document is let in: its own, and those of the changes in
+/// which its states may take part.
+pub fn texts_to_embed(assertion: &Assertion, domain: &Domain) -> Vec<String> {
+    let hyperedge = &assertion.hyperedge;
+    let states = hyperedge.members.iter().map(|member| &member.entity).filter(|key| is_state(key));
+    let changes = domain
+        .change_relation(hyperedge.family)
+        .into_iter()
+        .flat_map(|relation| states.clone().map(move |key| change_embedding_text(relation, key.family())));
+    let named = assertion.mentions.iter().map(Named::from);
+    std::iter::once(embedding_text(&hyperedge.relation, &hyperedge.text, named)).chain(changes).collect()
+}
+
+/// Whether the key names a state at one place of a sequence.
+pub fn is_state(key: &EntityKey) -> bool {
+    key.family().len() < key.0.len()
+}

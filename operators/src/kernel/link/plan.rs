@@ -1,0 +1,113 @@
+//! Which documents a question should be answered from, and which of their facts: what fits the links, balanced over the
+//! several advisories, places and times that it names.
+
+use std::collections::BTreeMap;
+
+use hypercane_schemas::{EntityKey, Hyperedge};
+use jiff::Timestamp;
+
+use super::{
+    Links,
+    score::{is_port_family, product_of},
+};
+
+/// The facts of one product (or of one document, where it is no product) that fit, best first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shelf {
+    /// The product, or the document's key.
+    pub product: String,
+    /// When it was issued.
+    pub issued_at: Option<Timestamp>,
+    /// How much it is wanted.
+    pub weight: i64,
+    /// Places of its facts in the list that was given, best first.
+    pub edges: Vec<usize>,
+    /// The points of those facts.
+    pub scores: Vec<i64>,
+}
+
+/// The shelves of a question, most wanted first.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Plan {
+    /// The shelves.
+    pub shelves: Vec<Shelf>,
+}
+
+impl Links {
+    /// Sorts the candidates into shelves. `relevance` is the cosine of each candidate, which ranks among equals.
+    pub fn plan(&self, edges: &[&Hyperedge], relevance: &[f64]) -> Plan {
+        let key_products = self.key_products(edges);
+        let mut shelves: BTreeMap<String, Shelf> = BTreeMap::new();
+        for (at, edge) in edges.iter().enumerate() {
+            let Some(score) = self.score(edge) else { continue };
+            let product = match product_of(edge) {
+                Some(product) => product.key.0.clone(),
+                None => edge.provenance.first().map(|p| p.document.0.clone()).unwrap_or_default(),
+            };
+            let shelf = shelves.entry(product.clone()).or_insert_with(|| Shelf {
+                product,
+                issued_at: edge.issued_at,
+                weight: 0,
+                edges: Vec::new(),
+                scores: Vec::new(),
+            });
+            shelf.edges.push(at);
+            shelf.scores.push(score);
+        }
+        let mut shelves: Vec<Shelf> = shelves.into_values().collect();
+        for shelf in &mut shelves {
+            let mut order: Vec<usize> = (0..shelf.edges.len()).collect();
+            order.sort_by(|&a, &b| {
+                let cosine = |i: usize| relevance.get(shelf.edges[i]).copied().unwrap_or(0.0);
+                shelf.scores[b]
+                    .cmp(&shelf.scores[a])
+                    .then(cosine(b).total_cmp(&cosine(a)))
+                    .then(shelf.edges[a].cmp(&shelf.edges[b]))
+            });
+            shelf.edges = order.iter().map(|&i| shelf.edges[i]).collect();
+            shelf.scores = order.iter().map(|&i| shelf.scores[i]).collect();
+            shelf.weight = shelf.scores.first().copied().unwrap_or(0);
+            shelf.weight += key_products.get(&EntityKey(shelf.product.clone())).copied().unwrap_or(0);
+        }
+        self.weigh_by_time(&mut shelves, edges);
+        self.sort(&mut shelves);
+        Plan { shelves }
+    }
+
+    /// The last product up to a moment that no product was issued at counts almost as if it had been issued then.
+    fn weigh_by_time(&self, shelves: &mut [Shelf], edges: &[&Hyperedge]) {
+        if !self.numbers.is_empty() || self.moments.is_empty() {
+            return;
+        }
+        let about_ports = self.about_ports();
+        for moment in &self.moments {
+            let kinds: &[&str] = if about_ports { &[""] } else { &["tcm", "tcp", "pws"] };
+            for kind in kinds {
+                let of_kind = |s: &Shelf| about_ports || s.product.starts_with(kind);
+                let exact = shelves.iter().any(|s| of_kind(s) && s.issued_at == Some(*moment));
+                if exact && !about_ports {
+                    continue;
+                }
+                let fits = |s: &Shelf| {
+                    let place = self.places.is_empty() || s.scores.first().is_some_and(|w| *w >= 30);
+                    of_kind(s) && s.issued_at.is_some_and(|t| t <= *moment) && (!about_ports || place)
+                };
+                let last = shelves.iter_mut().filter(|s| fits(s)).max_by_key(|s| s.issued_at);
+                if let Some(last) = last {
+                    let port = last.edges.first().is_some_and(|e| is_port_family(edges[*e].base_family));
+                    last.weight += if port { 10 } else { 20 };
+                }
+            }
+        }
+    }
+
+    /// Most wanted first; among equals the ends of a range first, then newest first where the newest state is asked
+    /// for, else oldest first.
+    fn sort(&self, shelves: &mut [Shelf]) {
+        let newest = self.cues.intent.latest || self.cues.families.contains(&10) || self.cues.intent.forecast;
+        shelves.sort_by(|a, b| {
+            let time = if newest { b.issued_at.cmp(&a.issued_at) } else { a.issued_at.cmp(&b.issued_at) };
+            b.weight.cmp(&a.weight).then(time).then(a.product.cmp(&b.product))
+        });
+    }
+}

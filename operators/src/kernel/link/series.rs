@@ -1,0 +1,197 @@
+//! Reasoning over a series of products: where a threshold is first reached, where the class changes, where the extreme lies.
+//!
+//! The evidence for "first at" is the product before and the one at which it holds, so that a reader sees the change.
+
+use std::collections::BTreeMap;
+
+use hypercane_schemas::{EntityKey, Fixed, Hyperedge};
+use jiff::Timestamp;
+
+use super::{Crossing, Links, Threshold, score::product_of};
+
+/// One product of a series with what it says.
+#[derive(Clone, Debug)]
+struct Issue {
+    product: EntityKey,
+    /// Present values by attribute; of a forecast the largest (smallest for pressure) over its points.
+    now: BTreeMap<String, Fixed>,
+    forecast: BTreeMap<String, Fixed>,
+    status: Option<String>,
+    changes: String,
+}
+
+/// The full products of one storm and kind, in order of issue.
+fn series<'a>(
+    links: &Links,
+    edges: impl Iterator<Item = &'a Hyperedge>,
+    storm: &[EntityKey],
+    kind: &str,
+) -> Vec<Issue> {
+    let mut issues: BTreeMap<(Timestamp, EntityKey), Issue> = BTreeMap::new();
+    for edge in edges {
+        let Some(product) = product_of(edge).filter(|p| p.kind == kind) else { continue };
+        let Some(issued) = edge.issued_at else { continue };
+        let of_storm = edge.members.iter().any(|m| storm.contains(&m.entity));
+        let full = product.number.is_some_and(|n| n.letter.is_none());
+        let early = links.as_of.is_none_or(|as_of| issued <= as_of);
+        if !of_storm || !full || !early {
+            continue;
+        }
+        let issue = issues.entry((issued, product.key.clone())).or_insert_with(|| Issue {
+            product: product.key.clone(),
+            now: BTreeMap::new(),
+            forecast: BTreeMap::new(),
+            status: None,
+            changes: String::new(),
+        });
+        let is_forecast = edge.valid_at.is_some_and(|at| at > issued);
+        let is_state = edge.base_family == 1;
+        for attribute in &edge.attributes {
+            let Some(number) = attribute.value.number else {
+                if attribute.name == "status" && !is_forecast && is_state {
+                    issue.status.get_or_insert_with(|| attribute.value.given.clone());
+                }
+                continue;
+            };
+            let values = if is_forecast { &mut issue.forecast } else { &mut issue.now };
+            if !is_forecast && !is_state {
+                continue;
+            }
+            values
+                .entry(attribute.name.clone())
+                .and_modify(|v| *v = if attribute.name == "pressure" { (*v).min(number) } else { (*v).max(number) })
+                .or_insert(number);
+        }
+        if edge.base_family == 4 && edge.attributes.iter().any(|a| a.name == "change") {
+            issue.changes.push_str(&edge.text);
+            issue.changes.push(' ');
+        }
+    }
+    issues.into_values().collect()
+}
+
+fn holds(threshold: &Threshold, value: Fixed) -> bool {
+    match threshold.crossing {
+        // Half a unit of slack: miles an hour do not convert to whole knots.
+        Crossing::Up => value.0 + Fixed::SCALE / 2 >= threshold.value.0,
+        Crossing::Down => value.0 - Fixed::SCALE / 2 <= threshold.value.0,
+    }
+}
+
+impl Links {
+    /// Whether the question is about a series as a whole and not about products that it names.
+    pub fn intends_series(&self) -> bool {
+        let intent = self.cues.intent;
+        self.numbers.is_empty() && (intent.first || intent.sequence || intent.extreme || intent.change)
+    }
+
+    /// Products that bear on a question about order, with the weight of each, by reasoning over the series of each storm.
+    pub(super) fn key_products(&self, edges: &[&Hyperedge]) -> BTreeMap<EntityKey, i64> {
+        let mut keys = BTreeMap::new();
+        if !self.intends_series() || self.about_ports() {
+            return keys;
+        }
+        let about_changes = self.cues.families.contains(&4);
+        let kinds: &[&str] = match (about_changes, self.kinds.as_slice()) {
+            (true, _) => &["tcp", "tcm"],
+            (_, [one]) if one == "tcp" => &["tcp"],
+            _ => &["tcm", "tcp"],
+        };
+        for storm in &self.storms {
+            let found =
+                kinds.iter().map(|kind| series(self, edges.iter().copied(), &storm.keys, kind)).find(|s| s.len() > 1);
+            let Some(issues) = found else { continue };
+            self.weigh(&issues, about_changes, &mut keys);
+        }
+        keys
+    }
+
+    fn weigh(&self, issues: &[Issue], about_changes: bool, keys: &mut BTreeMap<EntityKey, i64>) {
+        let mut add = |at: usize, weight: i64| {
+            if let Some(issue) = issues.get(at) {
+                let held = keys.entry(issue.product.clone()).or_insert(0);
+                *held = (*held).max(weight);
+            }
+        };
+        let intent = self.cues.intent;
+        if about_changes {
+            let hits = |issue: &Issue| {
+                let text = super::words::plain(&issue.changes);
+                let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
+                self.words.iter().filter(|w| words.contains(&w.as_str())).count() as i64
+            };
+            for (at, issue) in issues.iter().enumerate() {
+                let n = hits(issue);
+                if n > 0 {
+                    add(at, 20 * n);
+                    if let Some(before) = at.checked_sub(1) {
+                        add(before, 20 * n - 5);
+                    }
+                }
+            }
+            return;
+        }
+        // A named moment or horizon says which products; the series only ranks what is left.
+        if !self.moments.is_empty() || !self.horizons.is_empty() {
+            return;
+        }
+        let reached = |test: &dyn Fn(&Issue) -> bool| issues.iter().position(test);
+        if intent.first || intent.change {
+            for threshold in &self.cues.thresholds {
+                let values = |issue: &Issue| {
+                    let from = if intent.forecast { &issue.forecast } else { &issue.now };
+                    from.get(&threshold.attribute).copied()
+                };
+                if let Some(at) = reached(&|issue| values(issue).is_some_and(|v| holds(threshold, v))) {
+                    add(at, 200);
+                    if let Some(before) = at.checked_sub(1) {
+                        add(before, 190);
+                    }
+                }
+            }
+            for class in &self.cues.classes {
+                let is = |issue: &Issue| issue.status.as_ref().is_some_and(|s| s.eq_ignore_ascii_case(class));
+                let entered =
+                    issues.iter().enumerate().filter(|(at, issue)| is(issue) && (*at == 0 || !is(&issues[at - 1])));
+                for (n, (at, _)) in entered.enumerate() {
+                    let weight = if n == 0 { 200 } else { 120 };
+                    add(at, weight);
+                    if let Some(before) = at.checked_sub(1) {
+                        add(before, weight - 10);
+                    }
+                }
+            }
+        }
+        let about_status = self.cues.attributes.iter().any(|a| a == "status") || !self.cues.classes.is_empty();
+        if about_status && (intent.sequence || intent.change || intent.first) && self.cues.thresholds.is_empty() {
+            let mut last: Option<&String> = None;
+            for (at, issue) in issues.iter().enumerate() {
+                if issue.status.as_ref() != last {
+                    add(at, 150);
+                    if let Some(before) = at.checked_sub(1) {
+                        add(before, 60);
+                    }
+                    last = issue.status.as_ref();
+                }
+            }
+        }
+        if intent.extreme || intent.sequence || intent.change {
+            for (attribute, crossing) in
+                [("max_wind", Crossing::Up), ("pressure", Crossing::Down), ("motion_speed", Crossing::Up)]
+            {
+                let asked =
+                    self.cues.attributes.iter().any(|a| a == attribute) || (attribute == "max_wind" && intent.extreme);
+                if asked && intent.extreme {
+                    let values = issues.iter().enumerate().filter_map(|(at, i)| Some((at, *i.now.get(attribute)?)));
+                    let best = match crossing {
+                        Crossing::Up => values.max_by_key(|(at, v)| (*v, std::cmp::Reverse(*at))),
+                        Crossing::Down => values.min_by_key(|(at, v)| (*v, *at)),
+                    };
+                    if let Some((at, _)) = best {
+                        add(at, 180);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What changed in an epoch: one list of updates for each record kind.
+
+use std::collections::BTreeSet;
+
+use hypercane_operators::Shared;
+use hypercane_schemas::{
+    AnswerStep, Conflict, Degree, Diff, Document, DocumentKey, Entity, Epoch, GroupKey, HorizonUpdate, Hyperedge,
+    Incidence, Precedence, Query, QueryId, Reject,
+};
+
+/// Updates of one record kind.
+pub type Updates<R> = Vec<(R, Epoch, Diff)>;
+
+/// All updates of one or more epochs. After [`Changes::consolidate`] each row stands once an epoch, and none cancels.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)] // The fields are the record kinds of the same names.
+pub struct Changes {
+    pub documents: Updates<Shared<Document>>,
+    pub horizons: Updates<HorizonUpdate>,
+    pub queries: Updates<Shared<Query>>,
+    pub entities: Updates<Shared<Entity>>,
+    pub hyperedges: Updates<Shared<Hyperedge>>,
+    pub incidence: Updates<Incidence>,
+    pub degrees: Updates<Degree>,
+    pub precedence: Updates<Precedence>,
+    pub conflicts: Updates<Conflict>,
+    pub answers: Updates<AnswerStep>,
+    pub rejects: Updates<Reject>,
+    /// For each query the documents among whose facts a candidate came or went, and the groups of those facts.
+    pub touched: BTreeSet<(QueryId, DocumentKey, GroupKey)>,
+}
+
+/// Calls a macro for each list of updates.
+macro_rules! for_each_kind {
+    ($each:ident) => {
+        $each!(documents);
+        $each!(horizons);
+        $each!(queries);
+        $each!(entities);
+        $each!(hyperedges);
+        $each!(incidence);
+        $each!(degrees);
+        $each!(precedence);
+        $each!(conflicts);
+        $each!(answers);
+        $each!(rejects);
+    };
+}
+
+impl Changes {
+    /// Adds the updates of another worker or epoch.
+    pub fn absorb(&mut self, mut other: Self) {
+        macro_rules! append {
+            ($kind:ident) => {
+                self.$kind.append(&mut other.$kind)
+            };
+        }
+        for_each_kind!(append);
+        self.touched.append(&mut other.touched);
+    }
+
+    /// Sorts every list, adds up the differences of equal rows in an epoch, and drops what cancels.
+    pub fn consolidate(&mut self) {
+        macro_rules! consolidate {
+            ($kind:ident) => {
+                differential_dataflow::consolidation::consolidate_updates(&mut self.$kind)
+            };
+        }
+        for_each_kind!(consolidate);
+    }
+
+    /// How many updates there are.
+    pub fn len(&self) -> usize {
+        let mut len = 0;
+        macro_rules! count {
+            ($kind:ident) => {
+                len += self.$kind.len()
+            };
+        }
+        for_each_kind!(count);
+        len
+    }
+
+    /// Whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

@@ -1,0 +1,316 @@
+//! The configuration of `hypercane run`: one TOML file, with overrides from the environment.
+//!
+//! What a pipeline *is* stands in the file. A variable `HYPERCANE__SECTION__KEY` overrides one value for one process:
+//! `HYPERCANE__LAKE__LOCATION=/data/lake`. A wrong key, type or value is named with its line, or with its variable.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde::Deserialize;
+
+/// Prefix of the environment variables that override.
+const PREFIX: &str = "HYPERCANE__";
+
+/// The whole configuration, checked.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The pipeline itself.
+    #[serde(default)]
+    pub pipeline: Pipeline,
+    /// Where input comes from.
+    pub source: Source,
+    /// Where results are written.
+    pub lake: Lake,
+    /// The embedding model.
+    #[serde(default)]
+    pub model: Model,
+}
+
+/// The pipeline itself.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pipeline {
+    /// Name of the pipeline; a lake belongs to one.
+    pub id: String,
+    /// Worker threads of the dataflow.
+    pub workers: usize,
+    /// The domain pack: a folder, or the name of a pack that ships with the program.
+    pub domain: String,
+    /// Most records that become visible together.
+    pub max_epoch_records: usize,
+    /// Longest time for which results may wait for their commit, in milliseconds.
+    pub commit_interval_ms: u64,
+    /// Largest record that is taken, in bytes; a larger one is a reject.
+    pub max_record_bytes: usize,
+}
+
+impl Default for Pipeline {
+    fn default() -> Self {
+        Self {
+            id: "hypercane".into(),
+            workers: 2,
+            domain: "cyclone".into(),
+            max_epoch_records: 256,
+            commit_interval_ms: 500,
+            max_record_bytes: 8 << 20,
+        }
+    }
+}
+
+impl Pipeline {
+    /// Longest time for which results may wait for their commit.
+    pub fn commit_interval(&self) -> Duration {
+        Duration::from_millis(self.commit_interval_ms)
+    }
+}
+
+/// Where input comes from: exactly one of the two.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Apache Kafka.
+    #[serde(default)]
+    pub kafka: Option<Kafka>,
+    /// Files.
+    #[serde(default)]
+    pub files: Option<Files>,
+}
+
+/// Topics of Apache Kafka.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kafka {
+    /// Properties of librdkafka, as its documentation names them; `bootstrap.servers` is needed.
+    pub properties: BTreeMap<String, String>,
+    /// Names of the topics.
+    #[serde(default)]
+    pub topics: Topics,
+    /// Whether missing topics are created, with this many partitions each.
+    #[serde(default)]
+    pub create_partitions: Option<i32>,
+}
+
+/// Names of the topics.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Topics {
+    /// Documents, in.
+    pub documents: String,
+    /// Reference times, in.
+    pub horizons: String,
+    /// Standing questions, in.
+    pub queries: String,
+    /// Changes of answers, out.
+    pub results: String,
+    /// Records that could not be used, out.
+    pub rejects: String,
+}
+
+impl Default for Topics {
+    fn default() -> Self {
+        Self {
+            documents: "documents".into(),
+            horizons: "horizons".into(),
+            queries: "queries".into(),
+            results: "results".into(),
+            rejects: "rejects".into(),
+        }
+    }
+}
+
+/// Files: a folder, a glob, JSON Lines.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Files {
+    /// Folders, files or globs.
+    pub paths: Vec<String>,
+    /// Whether to go on watching them; else the pipeline ends when all is read.
+    #[serde(default)]
+    pub watch: bool,
+}
+
+/// The lake.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lake {
+    /// A folder, or the URL of an object store.
+    pub location: String,
+}
+
+/// The embedding model.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Model {
+    /// Folder of the model's files.
+    pub folder: PathBuf,
+    /// Threads of the model.
+    pub threads: usize,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self { folder: ".cache/models/all-MiniLM-L6-v2".into(), threads: 2 }
+    }
+}
+
+/// A configuration that can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file can't be read.
+    #[error("the configuration {path:?} can't be read")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// The file is wrong.
+    #[error("the configuration {path:?} is wrong: {message}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Line, column, what is wrong there.
+        message: String,
+    },
+    /// A variable is wrong.
+    #[error("the environment variable {variable} is wrong: {message}")]
+    Variable {
+        /// Its name.
+        variable: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+impl Config {
+    /// Reads a file and applies the variables of the environment given.
+    ///
+    /// # Errors
+    /// The file can't be read, or a key, type or value is wrong: says which, and where.
+    pub fn load(path: &Path, environment: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
+        let text = fs::read_to_string(path).map_err(|cause| Error::Read { path: path.into(), cause })?;
+        Self::parse(&text, environment).map_err(|e| match e {
+            Error::File { message, .. } => Error::File { path: path.into(), message },
+            other => other,
+        })
+    }
+
+    /// As [`Config::load`], from text.
+    ///
+    /// # Errors
+    /// A key, type or value is wrong.
+    pub fn parse(text: &str, environment: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
+        let in_file = |message: String| Error::File { path: PathBuf::new(), message };
+        // The file alone comes first, so that its errors carry their lines.
+        let mut config: Self = toml::from_str(text).map_err(|e| in_file(e.to_string()))?;
+        let mut table: toml::Table = toml::from_str(text).map_err(|e| in_file(e.to_string()))?;
+        let mut variables: Vec<(String, String)> =
+            environment.into_iter().filter(|(name, _)| name.starts_with(PREFIX)).collect();
+        variables.sort();
+        for (variable, value) in variables {
+            let wrong = |message: String| Error::Variable { variable: variable.clone(), message };
+            let path: Vec<String> = variable[PREFIX.len()..].split("__").map(str::to_lowercase).collect();
+            set(&mut table, &path, &value).map_err(wrong)?;
+            config = table.clone().try_into().map_err(|e: toml::de::Error| wrong(e.message().to_owned()))?;
+        }
+        config.check().map_err(in_file)?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match (&self.source.kafka, &self.source.files) {
+            (Some(_), Some(_)) => return Err("[source.kafka] and [source.files] exclude each other; keep one".into()),
+            (None, None) => return Err("no source: add [source.kafka] or [source.files]".into()),
+            (Some(kafka), None) if !kafka.properties.contains_key("bootstrap.servers") => {
+                return Err("[source.kafka.properties] needs \"bootstrap.servers\", such as \"localhost:9092\"".into());
+            }
+            (None, Some(files)) if files.paths.is_empty() => {
+                return Err("source.files.paths is empty; name a folder, a file or a glob".into());
+            }
+            _ => {}
+        }
+        if self.pipeline.workers == 0 {
+            return Err("pipeline.workers is 0; at least one worker is needed".into());
+        }
+        if self.pipeline.max_epoch_records == 0 {
+            return Err("pipeline.max_epoch_records is 0; at least one record must fit into an epoch".into());
+        }
+        if self.lake.location.is_empty() {
+            return Err("lake.location is empty; name a folder or a URL".into());
+        }
+        Ok(())
+    }
+}
+
+/// Sets one value in the table; numbers, booleans and arrays are read as TOML, all else is text.
+fn set(table: &mut toml::Table, path: &[String], value: &str) -> Result<(), String> {
+    let Some((last, sections)) = path.split_last() else { return Err("it names no key".into()) };
+    let mut section = table;
+    for name in sections {
+        let entry = section.entry(name.clone()).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        section = entry.as_table_mut().ok_or_else(|| format!("`{name}` is no section"))?;
+    }
+    let read: Option<toml::Value> = toml::from_str::<toml::Table>(&format!("v = {value}"))
+        .ok()
+        .and_then(|mut table| table.remove("v"))
+        .filter(|value| !value.is_datetime());
+    section.insert(last.clone(), read.unwrap_or_else(|| toml::Value::String(value.into())));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Config, Error};
+
+    const MINIMAL: &str = "[source.files]\npaths = [\"in\"]\n[lake]\nlocation = \"out\"\n";
+
+    fn parse(text: &str, environment: &[(&str, &str)]) -> Result<Config, Error> {
+        Config::parse(text, environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+    }
+
+    #[test]
+    fn a_minimal_file_takes_the_defaults() {
+        let config = parse(MINIMAL, &[]).unwrap();
+        assert_eq!(config.pipeline.workers, 2);
+        assert_eq!(config.lake.location, "out");
+    }
+
+    #[test]
+    fn a_misspelt_key_is_named_with_its_line() {
+        let text = format!("{MINIMAL}[pipeline]\nworkes = 4\n");
+        let message = parse(&text, &[]).unwrap_err().to_string();
+        assert!(message.contains("line 6") && message.contains("workes") && message.contains("workers"), "{message}");
+    }
+
+    #[test]
+    fn a_wrong_type_is_named_with_its_line() {
+        let text = format!("{MINIMAL}[pipeline]\nworkers = \"two\"\n");
+        let message = parse(&text, &[]).unwrap_err().to_string();
+        assert!(message.contains("line 6") && message.contains("workers"), "{message}");
+    }
+
+    #[test]
+    fn the_environment_overrides_and_its_errors_name_the_variable() {
+        let config = parse(MINIMAL, &[("HYPERCANE__PIPELINE__WORKERS", "4"), ("HOME", "x")]).unwrap();
+        assert_eq!(config.pipeline.workers, 4);
+        let config = parse(MINIMAL, &[("HYPERCANE__LAKE__LOCATION", "/data/lake")]).unwrap();
+        assert_eq!(config.lake.location, "/data/lake");
+        let message = parse(MINIMAL, &[("HYPERCANE__PIPELINE__WORKERS", "many")]).unwrap_err().to_string();
+        assert!(message.contains("HYPERCANE__PIPELINE__WORKERS"), "{message}");
+        let message = parse(MINIMAL, &[("HYPERCANE__PIPELINE__WORKES", "4")]).unwrap_err().to_string();
+        assert!(message.contains("HYPERCANE__PIPELINE__WORKES"), "{message}");
+    }
+
+    #[test]
+    fn a_source_is_needed_and_only_one() {
+        assert!(parse("[source]\n[lake]\nlocation = \"out\"\n", &[]).unwrap_err().to_string().contains("no source"));
+        let both = format!("{MINIMAL}[source.kafka.properties]\n\"bootstrap.servers\" = \"x\"\n");
+        assert!(parse(&both, &[]).unwrap_err().to_string().contains("exclude"));
+    }
+}

@@ -1,0 +1,46 @@
+//! Places where a test can make the process die, as if it had been killed at that instant.
+//!
+//! Nothing happens unless the command was told so at its start: [`arm`] takes what the environment variable
+//! `HYPERCANE_FAULT` holds, `NAME` or `NAME:N` for the N-th time the place is reached.
+
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU64, Ordering},
+};
+
+/// All places, in the order in which one commit passes them.
+pub const PLACES: [&str; 6] = [
+    "before_table_writes",
+    "after_table_file",
+    "after_table_write",
+    "after_table_writes",
+    "after_commit_file",
+    "after_commit",
+];
+
+struct Armed {
+    place: String,
+    remaining: AtomicU64,
+}
+
+static ARMED: OnceLock<Armed> = OnceLock::new();
+
+/// Chooses the place at which this process aborts. A name that is no place is an error that lists them.
+pub fn arm(spec: &str) -> Result<(), String> {
+    let (place, count) = spec.split_once(':').unwrap_or((spec, "1"));
+    let count = count.parse::<u64>().ok().filter(|&count| count > 0);
+    let (true, Some(count)) = (PLACES.contains(&place), count) else {
+        return Err(format!("`{spec}` is no fault: give one of {}, with `:N` for the N-th time", PLACES.join(", ")));
+    };
+    ARMED
+        .set(Armed { place: place.into(), remaining: AtomicU64::new(count) })
+        .map_err(|_| "a fault has been chosen already".to_string())
+}
+
+/// Dies here if this place was chosen.
+pub(super) fn reach(place: &str) {
+    let Some(armed) = ARMED.get().filter(|armed| armed.place == place) else { return };
+    if armed.remaining.fetch_sub(1, Ordering::SeqCst) == 1 {
+        std::process::abort();
+    }
+}

@@ -1,0 +1,111 @@
+//! The commit point: the last row of table `commits`.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use arrow::{
+    array::RecordBatch,
+    datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit},
+};
+use hypercane_schemas::Epoch;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Error, decode::decode_rows, encode::encode_columns, read::Files, storage::Storage};
+
+/// The table whose last row says what counts.
+pub(super) const COMMITS: &str = "commits";
+
+/// What has been committed: the state of every table, and where each topic goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct CommitPoint {
+    /// The last epoch that counts.
+    pub epoch: Epoch,
+    /// Offset at which each topic and partition goes on.
+    pub offsets: BTreeMap<(String, i32), i64>,
+    /// Delta version of each table.
+    pub versions: BTreeMap<String, u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Row {
+    epoch: Epoch,
+    committed_at: Timestamp,
+    offsets: Vec<Offset>,
+    versions: Vec<Version>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Offset {
+    topic: String,
+    partition: i32,
+    offset: i64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Version {
+    table: String,
+    version: u64,
+}
+
+impl CommitPoint {
+    /// The last row of `commits`.
+    pub(super) async fn load(storage: &Storage) -> Result<Option<Self>, Error> {
+        let Some(files) = Files::of(storage, COMMITS).await? else { return Ok(None) };
+        let mut last: Option<Row> = None;
+        // One row a file: only the newest is read.
+        for file in files.newest() {
+            files
+                .read(file, &mut |batch| {
+                    for row in decode_rows::<Row>(COMMITS, &batch)? {
+                        if last.as_ref().is_none_or(|last| last.epoch < row.epoch) {
+                            last = Some(row);
+                        }
+                    }
+                    Ok(())
+                })
+                .await?;
+        }
+        Ok(last.map(Self::from))
+    }
+
+    /// The row, as it is written.
+    pub(super) fn to_batch(&self) -> Result<RecordBatch, Error> {
+        let offsets = self.offsets.iter();
+        let offsets =
+            offsets.map(|((topic, partition), &offset)| Offset { topic: topic.clone(), partition: *partition, offset });
+        let versions = self.versions.iter().map(|(table, &version)| Version { table: table.clone(), version });
+        let row = Row {
+            epoch: self.epoch,
+            committed_at: Timestamp::now(),
+            offsets: offsets.collect(),
+            versions: versions.collect(),
+        };
+        let columns = encode_columns(COMMITS, schema(), &[row])?;
+        RecordBatch::try_new(schema(), columns).map_err(|e| Error::row(COMMITS, e))
+    }
+}
+
+impl From<Row> for CommitPoint {
+    fn from(row: Row) -> Self {
+        Self {
+            epoch: row.epoch,
+            offsets: row.offsets.into_iter().map(|o| ((o.topic, o.partition), o.offset)).collect(),
+            versions: row.versions.into_iter().map(|v| (v.table, v.version)).collect(),
+        }
+    }
+}
+
+pub(super) fn schema() -> SchemaRef {
+    let text = |name: &str| Field::new(name, DataType::Utf8, false);
+    let integer = |name: &str| Field::new(name, DataType::Int64, false);
+    let list = |name: &str, columns: Vec<Field>| {
+        let item = Field::new("element", DataType::Struct(Fields::from(columns)), false);
+        Field::new(name, DataType::List(Arc::new(item)), false)
+    };
+    Arc::new(Schema::new(vec![
+        integer("epoch"),
+        Field::new("committed_at", DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())), false),
+        list("offsets", vec![text("topic"), integer("partition"), integer("offset")]),
+        list("versions", vec![text("table"), integer("version")]),
+    ]))
+}

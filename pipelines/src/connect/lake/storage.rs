@@ -1,0 +1,198 @@
+//! Where a lake lies: a local folder or a URL of an object store, with one sub-folder per table.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    fs::{self, File, TryLockError},
+    future::Future,
+    io::{Read, Seek, Write},
+    path::{Path as FilePath, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use deltalake_core::logstore::{
+    LogStoreRef, StorageConfig, default_logstore,
+    object_store::{self, DynObjectStore, ObjectStore, ObjectStoreExt, path::Path, prefix::PrefixStore},
+};
+use url::Url;
+
+use super::Error;
+
+const LOCK_FILE: &str = ".hypercane.lock";
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(25);
+const ATTEMPTS: u32 = 5;
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+
+/// The lake's place, without any table opened.
+#[derive(Clone)]
+pub(super) struct Storage {
+    /// As a person would write it.
+    pub(super) location: String,
+    /// The folder, for a lake on local disk.
+    folder: Option<PathBuf>,
+    url: Url,
+    store: Arc<DynObjectStore>,
+    prefix: Path,
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.location)
+    }
+}
+
+impl Storage {
+    /// Understands a location; touches nothing.
+    pub(super) fn parse(location: &str, options: &BTreeMap<String, String>) -> Result<Self, Error> {
+        let wrong = |reason: String| Error::Location { location: location.into(), reason };
+        if location.trim().is_empty() {
+            return Err(wrong("it is empty".into()));
+        }
+        let url = if location.contains("://") {
+            Url::parse(location).map_err(|e| wrong(e.to_string()))?
+        } else {
+            let absolute = std::path::absolute(location).map_err(|e| wrong(e.to_string()))?;
+            Url::from_directory_path(absolute).map_err(|()| wrong("the path can't be written as a URL".into()))?
+        };
+        let folder = if url.scheme() == "file" {
+            Some(url.to_file_path().map_err(|()| wrong("the URL names no path on this machine".into()))?)
+        } else {
+            None
+        };
+        let options = options.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let (store, prefix) = object_store::parse_url_opts(&url, options).map_err(|e| wrong(e.to_string()))?;
+        Ok(Self { location: location.into(), folder, url, store: Arc::from(store), prefix })
+    }
+
+    /// Makes the folder where there is none and takes the lock, or finds out that neither is possible.
+    pub(super) async fn claim(&self, pipeline: &str) -> Result<Option<Lock>, Error> {
+        match &self.folder {
+            Some(folder) => Lock::take(folder, &self.location, pipeline).await.map(Some),
+            None => {
+                // An object store has no lock. The conditional put of each log entry still lets one writer win.
+                let probe = self.prefix.clone().join(LOCK_FILE);
+                let written = with_retries(|| async {
+                    let put = self.store.put(&probe, format!("pipeline {pipeline}").into()).await;
+                    put.map_err(|e| Error::storage("write to", &self.location, e))
+                });
+                written.await.map(|_| None)
+            }
+        }
+    }
+
+    /// The folder of a table, as a person would write it.
+    pub(super) fn place(&self, table: &str) -> String {
+        format!("{}/{table}", self.location.trim_end_matches('/'))
+    }
+
+    /// The store of one table, with its log.
+    pub(super) fn log_store(&self, table: &str) -> Result<LogStoreRef, Error> {
+        let mut url = self.url.clone();
+        let unusable = |()| Error::Location { location: self.location.clone(), reason: "the URL holds no path".into() };
+        url.path_segments_mut().map_err(unusable)?.pop_if_empty().push(table);
+        let table_store = PrefixStore::new(self.store.clone(), self.prefix.clone().join(table));
+        Ok(default_logstore(Arc::new(table_store), self.store.clone(), &url, &StorageConfig::default()))
+    }
+
+    /// The names of the folders in the lake, sorted.
+    pub(super) async fn tables(&self) -> Result<Vec<String>, Error> {
+        let listed = with_retries(|| async {
+            let list = self.store.list_with_delimiter(Some(&self.prefix)).await;
+            list.map_err(|e| Error::storage("list", &self.location, e))
+        });
+        let folders = listed.await?.common_prefixes;
+        let mut names: Vec<String> = folders.iter().filter_map(|path| Some(path.filename()?.to_string())).collect();
+        names.sort();
+        Ok(names)
+    }
+}
+
+/// Held while a process writes to a lake on local disk. The system lets go of it when the process ends, however it ends.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    async fn take(folder: &FilePath, location: &str, pipeline: &str) -> Result<Self, Error> {
+        let refused = |e| Error::storage("write to", location, e);
+        fs::create_dir_all(folder).map_err(refused)?;
+        let path = folder.join(LOCK_FILE);
+        let mut file =
+            File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(refused)?;
+        // A holder that is on its way out still counts for a moment.
+        let mut tries = 0;
+        while let Err(error) = file.try_lock() {
+            match error {
+                TryLockError::WouldBlock if tries < LOCK_TRIES => {
+                    tries += 1;
+                    tokio::time::sleep(LOCK_PAUSE).await;
+                }
+                TryLockError::WouldBlock => {
+                    let mut holder = String::new();
+                    // The note is a help for people; the lock itself has answered already.
+                    let _ = file.read_to_string(&mut holder);
+                    return Err(Error::Held { location: location.into(), holder: holder.trim().into() });
+                }
+                TryLockError::Error(e) => return Err(refused(e)),
+            }
+        }
+        let note = format!("process {} of pipeline {pipeline}, since {}\n", std::process::id(), jiff::Timestamp::now());
+        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(note.as_bytes())).map_err(refused)?;
+        Ok(Self { _file: file })
+    }
+}
+
+/// Repeats what may pass (a store that does not answer), with growing pauses; gives the last error.
+pub(super) async fn with_retries<T, F, R>(mut attempt: F) -> Result<T, Error>
+where
+    F: FnMut() -> R,
+    R: Future<Output = Result<T, Error>>,
+{
+    let mut pause = FIRST_PAUSE;
+    for _ in 1..ATTEMPTS {
+        match attempt().await {
+            Err(error) if error.may_pass() => {
+                tracing::warn!(%error, "storage failed, trying again");
+                tokio::time::sleep(pause).await;
+                pause *= 3;
+            }
+            outcome => return outcome,
+        }
+    }
+    attempt().await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::{Error, with_retries};
+
+    #[tokio::test]
+    async fn what_may_pass_is_tried_again_and_what_may_not_is_told() {
+        let mut n_calls = 0;
+        let outcome = with_retries(|| {
+            n_calls += 1;
+            let answer = if n_calls < 3 { Err(failure(io::ErrorKind::TimedOut)) } else { Ok(n_calls) };
+            async { answer }
+        });
+        assert_eq!(outcome.await.unwrap(), 3);
+
+        let mut n_calls = 0;
+        let outcome = with_retries(|| {
+            n_calls += 1;
+            async { Err::<(), _>(failure(io::ErrorKind::StorageFull)) }
+        });
+        let error = outcome.await.unwrap_err();
+        assert_eq!(n_calls, 1);
+        assert!(error.is_transient());
+        assert!(error.to_string().contains("/lake") && error.to_string().contains("full"), "{error}");
+    }
+
+    fn failure(kind: io::ErrorKind) -> Error {
+        Error::storage("write to", "/lake", io::Error::from(kind))
+    }
+}

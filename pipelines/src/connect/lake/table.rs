@@ -1,0 +1,227 @@
+//! One Delta table: appended to in constant time, whatever its length.
+//!
+//! The log entry of a commit is put at the next version directly, since the lake has one writer and knows the version;
+//! the list of all files is only loaded to write a checkpoint. A put never overwrites, so a second writer is noticed.
+
+use std::collections::HashMap;
+
+use arrow::{array::RecordBatch, datatypes::SchemaRef};
+use deltalake_core::{
+    BlindDeltaTable, DeltaTable, DeltaTableError,
+    kernel::{
+        Action, Add, Transaction, engine::arrow_conversion::TryIntoKernel, schema::StructType, transaction::CommitData,
+    },
+    logstore::{
+        LogStoreRef, commit_uri_from_version, get_actions,
+        object_store::{self, PutMode},
+    },
+    operations::create::CreateBuilder,
+    parquet::{
+        basic::{Compression, ZstdLevel},
+        file::properties::WriterProperties,
+    },
+    protocol::{DeltaOperation, SaveMode, checkpoints},
+    writer::{DeltaWriter, RecordBatchWriter},
+};
+
+use super::{
+    Error, damage, fault,
+    storage::{Storage, with_retries},
+};
+
+/// Where a file ends and the next begins. Files are read whole, so this bounds a reader's memory.
+const FILE_BYTES: u64 = 64 << 20;
+/// The table property that names the pipeline a table belongs to.
+const PIPELINE_PROPERTY: &str = "hypercane.pipeline";
+
+/// A table that is open for appending.
+pub(super) struct Table {
+    name: String,
+    /// As a person would write its folder.
+    place: String,
+    log_store: LogStoreRef,
+    /// Schema and properties, as of when it was opened.
+    head: BlindDeltaTable,
+    /// The newest version.
+    pub(super) version: u64,
+}
+
+impl Table {
+    /// Opens a table, if there is one. A table of another pipeline is an error.
+    pub(super) async fn open(storage: &Storage, name: &str, pipeline: Option<&str>) -> Result<Option<Self>, Error> {
+        let (log_store, place) = (storage.log_store(name)?, storage.place(name));
+        let exists = with_retries(|| async {
+            log_store.is_delta_table_location().await.map_err(|e| Error::storage("read", &place, e))
+        });
+        if !exists.await? {
+            return Ok(None);
+        }
+        let head = match BlindDeltaTable::try_new_with_log_store(log_store.clone()).await {
+            Ok(head) => head,
+            Err(error) => return Err(damage::explain(&log_store, &place, error).await),
+        };
+        let found = head.metadata().configuration().get(PIPELINE_PROPERTY).cloned();
+        if let Some(expected) = pipeline
+            && found.as_deref() != Some(expected)
+        {
+            return Err(Error::Owner { place, found, expected: expected.into() });
+        }
+        let version = head.version();
+        Ok(Some(Self { name: name.into(), place, log_store, head, version }))
+    }
+
+    /// Opens a table, or makes it with the columns of the rows that are to be written.
+    pub(super) async fn open_or_create(
+        storage: &Storage,
+        name: &str,
+        schema: &SchemaRef,
+        pipeline: &str,
+        checkpoint_interval: u64,
+    ) -> Result<Self, Error> {
+        if let Some(table) = Self::open(storage, name, Some(pipeline)).await? {
+            return Ok(table);
+        }
+        let columns: StructType = schema.as_ref().try_into_kernel().map_err(|e| Error::row(name, e))?;
+        let properties = [
+            (PIPELINE_PROPERTY, pipeline.to_string()),
+            ("delta.checkpointInterval", checkpoint_interval.to_string()),
+            bounded_columns(schema),
+        ];
+        let log_store = storage.log_store(name)?;
+        let create = CreateBuilder::new()
+            .with_log_store(log_store)
+            .with_table_name(name)
+            .with_raise_if_key_not_exists(false)
+            .with_columns(columns.fields().cloned())
+            .with_configuration(properties.into_iter().map(|(key, value)| (key, Some(value))));
+        create.await.map_err(|e| Error::storage("write to", storage.place(name), e))?;
+        let missing = || Error::damaged(storage.place(name), "the table that was just made is not there");
+        Self::open(storage, name, Some(pipeline)).await?.ok_or_else(missing)
+    }
+
+    /// Writes rows as one file and makes them part of the table. The table is as before if this fails.
+    pub(super) async fn append(&mut self, batches: &[RecordBatch], mark: Option<Transaction>) -> Result<u64, Error> {
+        let adds = with_retries(|| self.write_file(batches)).await?;
+        fault::reach(if self.name == super::COMMITS { "after_commit_file" } else { "after_table_file" });
+        let write = DeltaOperation::Write { mode: SaveMode::Append, partition_by: None, predicate: None };
+        self.log(adds.into_iter().map(Action::Add).collect(), write, mark).await
+    }
+
+    async fn write_file(&self, batches: &[RecordBatch]) -> Result<Vec<Add>, Error> {
+        let failed = |e: DeltaTableError| match e {
+            DeltaTableError::SchemaMismatch { msg } => Error::row(&self.name, msg),
+            e => Error::storage("write to", &self.place, e),
+        };
+        let compression = Compression::ZSTD(ZstdLevel::default());
+        let properties = WriterProperties::builder().set_compression(compression).build();
+        let writer = RecordBatchWriter::for_blind_appends(&self.head).map_err(failed)?;
+        let mut writer = writer.with_writer_properties(properties).with_target_file_size(FILE_BYTES);
+        for batch in batches {
+            writer.write(batch.clone()).await.map_err(failed)?;
+        }
+        writer.flush().await.map_err(failed)
+    }
+
+    /// Puts a log entry at the next version.
+    pub(super) async fn log(
+        &mut self,
+        actions: Vec<Action>,
+        operation: DeltaOperation,
+        mark: Option<Transaction>,
+    ) -> Result<u64, Error> {
+        let pipeline = mark.as_ref().map(|mark| mark.app_id.clone());
+        let entry = CommitData::new(actions, operation, HashMap::new(), mark.into_iter().collect()).get_bytes();
+        let entry = entry.map_err(|e| Error::row(&self.name, e))?;
+        loop {
+            let (version, path) = (self.version + 1, commit_uri_from_version(Some(self.version + 1)));
+            let store = self.log_store.object_store(None);
+            let put = with_retries(|| async {
+                match store.put_opts(&path, entry.clone().into(), PutMode::Create.into()).await {
+                    Ok(_) => Ok(true),
+                    Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+                    Err(e) => Err(Error::storage("write to", &self.place, e)),
+                }
+            });
+            if !put.await? {
+                // A put that was reported as failed may have arrived.
+                let found = self.entry(version).await?;
+                if found.bytes != entry.as_ref() {
+                    if found.is_of(pipeline.as_deref()) {
+                        let holder = format!("it wrote version {version} of table {}", self.name);
+                        return Err(Error::Held { location: self.place.clone(), holder });
+                    }
+                    // Maintenance by another program; ours comes after it.
+                    self.version = version;
+                    continue;
+                }
+            }
+            self.version = version;
+            return Ok(version);
+        }
+    }
+
+    /// Reads a log entry.
+    pub(super) async fn entry(&self, version: u64) -> Result<Entry, Error> {
+        let file = format!("{}/{}", self.place, commit_uri_from_version(Some(version)));
+        let read = self.log_store.read_commit_entry(version).await;
+        let bytes = read.map_err(|e| Error::storage("read", &file, e))?;
+        let bytes = bytes.ok_or_else(|| Error::damaged(&file, "the log entry is missing"))?;
+        let actions = get_actions(version, &bytes).map_err(|e| Error::damaged(&file, e))?;
+        Ok(Entry { bytes: bytes.to_vec(), actions })
+    }
+
+    /// What to sum up now, if readers would start to feel the length of the log. Each table has its own turn, so that
+    /// not all are due after the same commit.
+    pub(super) fn due_checkpoint(&self, interval: u64) -> Option<Checkpoint> {
+        let turn: u64 = self.name.bytes().map(u64::from).sum();
+        let due = interval > 0 && (self.version + turn).is_multiple_of(interval);
+        due.then(|| Checkpoint { place: self.place.clone(), log_store: self.log_store.clone(), version: self.version })
+    }
+
+    /// The folder, as a person would write it.
+    pub(super) fn place(&self) -> &str {
+        &self.place
+    }
+}
+
+/// A sum of the log up to a version, to be written; readers then start from there.
+pub(super) struct Checkpoint {
+    place: String,
+    log_store: LogStoreRef,
+    version: u64,
+}
+
+impl Checkpoint {
+    /// Writes it, and takes away log entries that are older than the table's retention (30 days) and no longer needed.
+    pub(super) async fn write(self) -> Result<(), Error> {
+        let failed = |e| Error::storage("write a checkpoint of", &self.place, e);
+        let mut table = DeltaTable::new(self.log_store);
+        table.load_version(self.version).await.map_err(failed)?;
+        checkpoints::create_checkpoint(&table, None).await.map_err(failed)?;
+        checkpoints::cleanup_metadata(&table, None).await.map_err(failed)?;
+        Ok(())
+    }
+}
+
+/// One version of a table's log.
+pub(super) struct Entry {
+    bytes: Vec<u8>,
+    pub(super) actions: Vec<Action>,
+}
+
+impl Entry {
+    fn is_of(&self, pipeline: Option<&str>) -> bool {
+        self.actions.iter().any(|action| matches!(action, Action::Txn(mark) if Some(mark.app_id.as_str()) == pipeline))
+    }
+}
+
+/// The property that says for which columns the least and greatest value of each file are kept in the log. Texts and
+/// hashes as bounds would make an entry as large as the rows.
+fn bounded_columns(schema: &SchemaRef) -> (&'static str, String) {
+    let bounded = schema.fields().iter().filter(|column| column.data_type().is_primitive());
+    let names: Vec<&str> = bounded.map(|column| column.name().as_str()).collect();
+    match names.is_empty() {
+        true => ("delta.dataSkippingNumIndexedCols", "0".into()),
+        false => ("delta.dataSkippingStatsColumns", names.join(",")),
+    }
+}

@@ -1,0 +1,137 @@
+//! The live pipeline: documents, horizons and queries in; hypergraph, precedence, conflicts and answers out.
+//!
+//! ```text
+//! documents -> upsert -> extract -> supersede -> canonicalize -> unify -> dedupe -> inject_horizons -+-> hyperedges
+//! horizons  -> upsert ----------------------------------> reference_times ----^                      |
+//!                                                                      synthesize_changes <----------+
+//!                     incidence, degrees, entities, precedence, conflicts <- hyperedges
+//! queries   -> upsert -> link -> candidates -> trajectory -> answers
+//! vectors   ---------------------^
+//! ```
+
+use std::{cell::RefCell, rc::Rc, sync::Arc};
+
+use differential_dataflow::input::{Input as _, InputSession};
+use hypercane_operators::{
+    Collection, Embedded, KeyedChange, Shared, candidates, canonicalize, cells, dedupe, degrees, domain::Domain, embed,
+    entities, extract, incidence, inject_horizons, kernel::PrecedenceRules, link, order_conflicts, precedence,
+    reference_times, supersede, synthesize_changes, trajectory, unify, upsert, value_conflicts,
+};
+use hypercane_schemas::{
+    ContentHash, Diff, Document, DocumentKey, Epoch, GroupKey, HorizonUpdate, Query, QueryId, Vector,
+};
+use timely::{
+    container::CapacityContainerBuilder,
+    dataflow::{
+        InputHandle, Scope,
+        operators::{Input as _, probe},
+    },
+};
+
+use crate::changes::Changes;
+
+/// Changes of documents.
+pub type DocumentChange = KeyedChange<DocumentKey, Shared<Document>>;
+/// Changes of horizons.
+pub type HorizonChange = KeyedChange<GroupKey, HorizonUpdate>;
+/// Changes of queries.
+pub type QueryChange = KeyedChange<QueryId, Shared<Query>>;
+
+type ChangeHandle<C> = InputHandle<Epoch, CapacityContainerBuilder<Vec<C>>>;
+
+/// The handles by which a worker feeds the dataflow.
+pub struct Inputs {
+    /// Documents that came, changed or went.
+    pub documents: ChangeHandle<DocumentChange>,
+    /// Reference times that were set or taken away.
+    pub horizons: ChangeHandle<HorizonChange>,
+    /// Queries that came, changed or went.
+    pub queries: ChangeHandle<QueryChange>,
+    /// Recorded vectors, by the hash of the text that they stand for.
+    pub vectors: InputSession<Epoch, (ContentHash, Vector), Diff>,
+}
+
+impl Inputs {
+    /// Closes every epoch before `epoch`.
+    pub fn advance_to(&mut self, epoch: Epoch) {
+        self.documents.advance_to(epoch);
+        self.horizons.advance_to(epoch);
+        self.queries.advance_to(epoch);
+        self.vectors.advance_to(epoch);
+        self.vectors.flush();
+    }
+}
+
+/// Where a worker's updates wait until their epoch is complete.
+pub type Outbox = Rc<RefCell<Changes>>;
+
+/// Builds the dataflow on one worker.
+pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>) -> (Inputs, Outbox, probe::Handle<Epoch>) {
+    let outbox = Outbox::default();
+    let mut probe = probe::Handle::new();
+    let (document_input, document_changes) = scope.new_input();
+    let (horizon_input, horizon_changes) = scope.new_input();
+    let (query_input, query_changes) = scope.new_input();
+    let (vector_input, vectors) = scope.new_collection();
+
+    let documents = upsert::<DocumentKey, Shared<Document>>(document_changes);
+    let horizons = upsert::<GroupKey, HorizonUpdate>(horizon_changes);
+    let queries = upsert::<QueryId, Shared<Query>>(query_changes);
+
+    let (extracted, unreadable) = extract(documents.clone(), Arc::clone(domain));
+    let (assertions, unknown_words) = canonicalize(supersede(extracted), Arc::clone(domain));
+    let assertions = unify(assertions);
+    let facts = dedupe(assertions.clone());
+    let reference_times = reference_times(horizons.clone(), assertions);
+    let stated = inject_horizons(facts.clone(), reference_times.clone());
+    let changes = synthesize_changes(stated.clone(), Arc::clone(domain));
+    let hyperedges = stated.clone().concat(changes);
+    let incidence = incidence(hyperedges.clone());
+    let conflicts = value_conflicts(stated, Arc::clone(domain)).concat(order_conflicts(facts.clone(), reference_times));
+
+    let entities = entities(facts, Arc::clone(domain));
+    let queries_linked = link(queries.clone(), entities.clone(), vectors.clone(), Arc::clone(domain));
+    let candidates = candidates(queries_linked.clone(), embed(hyperedges.clone(), vectors));
+
+    let rules = Arc::new(PrecedenceRules::from(&**domain));
+    let cells = cells(hyperedges.clone(), Arc::clone(&rules));
+
+    macro_rules! collect {
+        ($kind:ident, $rows:expr) => {{
+            let outbox = Rc::clone(&outbox);
+            $rows
+                .inspect(move |(row, epoch, diff)| outbox.borrow_mut().$kind.push((row.clone(), *epoch, *diff)))
+                .probe_with(&mut probe);
+        }};
+    }
+    collect!(documents, documents.map(|(_, document)| document));
+    collect!(horizons, horizons.map(|(_, horizon)| horizon));
+    collect!(queries, queries.map(|(_, query)| query));
+    collect!(hyperedges, hyperedges.map(|(_, hyperedge)| hyperedge));
+    collect!(degrees, degrees(incidence.clone(), domain.hub_degree()));
+    collect!(incidence, incidence);
+    collect!(entities, entities.map(|(_, entity)| entity));
+    collect!(answers, trajectory(queries_linked, candidates.clone(), cells.clone(), Arc::clone(domain)));
+    touched(candidates, &outbox, &mut probe);
+    collect!(precedence, precedence(cells, rules));
+    collect!(conflicts, conflicts);
+    collect!(rejects, unreadable.concat(unknown_words));
+
+    let inputs =
+        Inputs { documents: document_input, horizons: horizon_input, queries: query_input, vectors: vector_input };
+    (inputs, outbox, probe)
+}
+
+/// Notes for each query whose candidates change which documents and groups they are of.
+fn touched(candidates: Collection<'_, (QueryId, Shared<Embedded>)>, outbox: &Outbox, probe: &mut probe::Handle<Epoch>) {
+    let outbox = Rc::clone(outbox);
+    candidates
+        .inspect(move |((query, candidate), _, _)| {
+            let mut changes = outbox.borrow_mut();
+            for place in &candidate.hyperedge.provenance {
+                let group = candidate.hyperedge.group.clone();
+                changes.touched.insert((query.clone(), place.document.clone(), group));
+            }
+        })
+        .probe_with(probe);
+}

@@ -1,0 +1,154 @@
+//! The workers: timely's threads, fed with epochs over channels and stepped until each epoch is complete.
+//!
+//! One epoch is in flight at a time. While it is worked on, new input gathers outside and becomes the next one, so that a
+//! busy pipeline works in larger batches and a quiet one answers at once. Workers never wait for anything but the next
+//! epoch: models and tables are asked outside.
+
+use std::{
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use hypercane_operators::domain::Domain;
+use hypercane_schemas::{ContentHash, Epoch, Vector};
+use timely::{WorkerConfig, communication::WorkerGuards};
+
+use crate::{
+    changes::Changes,
+    live::{DocumentChange, HorizonChange, QueryChange, live},
+};
+
+/// The input of one epoch.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// Changes of documents.
+    pub documents: Vec<DocumentChange>,
+    /// Changes of horizons.
+    pub horizons: Vec<HorizonChange>,
+    /// Changes of queries.
+    pub queries: Vec<QueryChange>,
+    /// Vectors that no earlier epoch gave.
+    pub vectors: Vec<(ContentHash, Vector)>,
+}
+
+impl Batch {
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.documents.is_empty() && self.horizons.is_empty() && self.queries.is_empty() && self.vectors.is_empty()
+    }
+
+    /// Deals the rows out to `n` workers; the operators exchange them by key.
+    fn deal(self, n: usize) -> Vec<Self> {
+        let mut hands: Vec<Self> = (0..n).map(|_| Self::default()).collect();
+        macro_rules! deal {
+            ($rows:ident) => {
+                for (idx, row) in self.$rows.into_iter().enumerate() {
+                    hands[idx % n].$rows.push(row);
+                }
+            };
+        }
+        deal!(documents);
+        deal!(horizons);
+        deal!(queries);
+        deal!(vectors);
+        hands
+    }
+}
+
+/// The running workers. Dropping it stops them.
+pub struct Engine {
+    epochs: Vec<Sender<(Epoch, Batch)>>,
+    done: Receiver<Changes>,
+    guards: Option<WorkerGuards<()>>,
+    next_epoch: Epoch,
+}
+
+/// The workers could not be started, or one of them is gone.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Timely could not start.
+    #[error("the workers could not be started: {0}")]
+    Start(String),
+    /// A worker ended early.
+    #[error("a worker ended before its time; its panic message is above")]
+    WorkerGone,
+}
+
+impl Engine {
+    /// Starts `n_workers` threads; the first epoch will be `first_epoch`.
+    ///
+    /// # Errors
+    /// The threads can't be started.
+    pub fn start(n_workers: usize, first_epoch: Epoch, domain: Arc<Domain>) -> Result<Self, Error> {
+        let n_workers = n_workers.max(1);
+        let (epochs, inboxes): (Vec<_>, Vec<_>) = (0..n_workers).map(|_| unbounded()).unzip();
+        let inboxes: Mutex<Vec<Option<Receiver<(Epoch, Batch)>>>> = Mutex::new(inboxes.into_iter().map(Some).collect());
+        let (outputs, done) = unbounded();
+        let config = timely::Config {
+            communication: timely::CommunicationConfig::Process(n_workers),
+            worker: WorkerConfig::default(),
+        };
+        let guards = timely::execute(config, move |worker| {
+            let inbox = inboxes.lock().ok().and_then(|mut inboxes| inboxes[worker.index()].take());
+            let Some(inbox) = inbox else { return };
+            let (mut inputs, outbox, probe) = worker.dataflow_named("live", |scope| live(scope, &domain));
+            inputs.advance_to(first_epoch);
+            while let Ok((epoch, batch)) = inbox.recv() {
+                batch.documents.into_iter().for_each(|change| inputs.documents.send(change));
+                batch.horizons.into_iter().for_each(|change| inputs.horizons.send(change));
+                batch.queries.into_iter().for_each(|change| inputs.queries.send(change));
+                batch.vectors.into_iter().for_each(|vector| inputs.vectors.insert(vector));
+                inputs.advance_to(epoch + 1);
+                worker.step_or_park_while(Some(Duration::from_millis(10)), || probe.less_than(&(epoch + 1)));
+                let mut changes = std::mem::take(&mut *outbox.borrow_mut());
+                changes.consolidate();
+                if outputs.send(changes).is_err() {
+                    break;
+                }
+            }
+            // The inputs are dropped here, so that the dataflow ends; timely would wait for it for ever otherwise.
+        })
+        .map_err(Error::Start)?;
+        Ok(Self { epochs, done, guards: Some(guards), next_epoch: first_epoch })
+    }
+
+    /// The epoch that the next batch will be.
+    pub fn next_epoch(&self) -> Epoch {
+        self.next_epoch
+    }
+
+    /// Works one batch off as the next epoch, and gives all that changed in it.
+    ///
+    /// # Errors
+    /// A worker is gone.
+    pub fn step(&mut self, batch: Batch) -> Result<Changes, Error> {
+        let epoch = self.next_epoch;
+        for (worker, hand) in self.epochs.iter().zip(batch.deal(self.epochs.len())) {
+            worker.send((epoch, hand)).map_err(|_| Error::WorkerGone)?;
+        }
+        self.next_epoch += 1;
+        let mut changes = Changes::default();
+        for _ in 0..self.epochs.len() {
+            changes.absorb(self.done.recv().map_err(|_| Error::WorkerGone)?);
+        }
+        changes.consolidate();
+        Ok(changes)
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.epochs.clear();
+        if let Some(guards) = self.guards.take()
+            && !thread::panicking()
+        {
+            for result in guards.join() {
+                if let Err(reason) = result {
+                    tracing::error!(reason, "worker failed");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The hypergraph by its definition: computed from the documents and horizons that stand, with loops and maps, and
+//! without a dataflow.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hypercane_operators::{
+    assertion::Assertion,
+    domain::Domain,
+    extract::{Extracted, read},
+    kernel,
+};
+use hypercane_schemas::{
+    Cell, Conflict, Degree, Document, DocumentKey, Entity, EntityKey, GroupKey, HorizonUpdate, Hyperedge, HyperedgeId,
+    Incidence, Precedence,
+};
+use jiff::Timestamp;
+
+/// The rows of every record kind that follows from documents and horizons, each with its multiplicity.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    pub documents: BTreeMap<Document, isize>,
+    pub horizons: BTreeMap<HorizonUpdate, isize>,
+    pub hyperedges: BTreeMap<Hyperedge, isize>,
+    pub incidence: BTreeMap<Incidence, isize>,
+    pub degrees: BTreeMap<Degree, isize>,
+    pub entities: BTreeMap<Entity, isize>,
+    pub conflicts: BTreeMap<Conflict, isize>,
+    pub precedence: BTreeMap<Precedence, isize>,
+    pub rejects: BTreeMap<(String, String), isize>,
+}
+
+/// The state that follows from what stands.
+pub fn state(
+    documents: &BTreeMap<DocumentKey, Document>,
+    horizons: &BTreeMap<GroupKey, HorizonUpdate>,
+    domain: &Domain,
+) -> State {
+    let mut state = State::default();
+    let mut extracted: Vec<(DocumentKey, Extracted)> = Vec::new();
+    for (key, document) in documents {
+        *state.documents.entry(document.clone()).or_default() += 1;
+        match read(document, domain) {
+            Ok(document) => extracted.push((key.clone(), document)),
+            Err(failure) => *state.rejects.entry((key.0.clone(), failure.reason)).or_default() += 1,
+        }
+    }
+    for horizon in horizons.values() {
+        *state.horizons.entry(horizon.clone()).or_default() += 1;
+    }
+    for (key, document) in &extracted {
+        for failure in &document.extraction.failures {
+            *state.rejects.entry((key.0.clone(), failure.reason.clone())).or_default() += 1;
+        }
+    }
+
+    let counted = uncorrected(&extracted);
+    let mut assertions: Vec<Assertion> = Vec::new();
+    for (key, document) in counted {
+        for fact in &document.extraction.facts {
+            match kernel::canonicalize(key, document, fact, domain) {
+                Ok(assertion) => assertions.push(assertion),
+                Err(reason) => *state.rejects.entry((key.0.clone(), reason)).or_default() += 1,
+            }
+        }
+    }
+    let assertions = unified(assertions);
+
+    let mut by_id: BTreeMap<HyperedgeId, Vec<Assertion>> = BTreeMap::new();
+    for assertion in &assertions {
+        by_id.entry(assertion.id).or_default().push(assertion.clone());
+    }
+    let facts: Vec<Assertion> = by_id.values().map(|same| kernel::merge(same)).collect();
+
+    let references = reference_times(horizons, &assertions);
+    let stated: Vec<Hyperedge> = facts.iter().map(|fact| labelled(fact, &references)).collect();
+    let changes = changes(&stated, domain);
+    for hyperedge in stated.iter().chain(&changes) {
+        *state.hyperedges.entry(hyperedge.clone()).or_default() += 1;
+        for member in &hyperedge.members {
+            let row = Incidence { hyperedge: hyperedge.id, entity: member.entity.clone(), role: member.role.clone() };
+            *state.incidence.entry(row).or_default() += 1;
+        }
+    }
+    let rules = kernel::PrecedenceRules::from(domain);
+    let cells: BTreeSet<Cell> = state.hyperedges.keys().filter_map(|hyperedge| rules.cell_of(hyperedge)).collect();
+    let cells: Vec<Cell> = cells.into_iter().collect();
+    state.precedence = rules.covering(&cells).into_iter().map(|step| (step, 1)).collect();
+    let mut degrees: BTreeMap<&EntityKey, u32> = BTreeMap::new();
+    for row in state.incidence.keys() {
+        *degrees.entry(&row.entity).or_default() += 1;
+    }
+    for (entity, degree) in degrees {
+        let expands = !entity.is_anchor() && degree <= domain.hub_degree();
+        state.degrees.insert(Degree { entity: entity.clone(), degree, expands }, 1);
+    }
+    for entity in entities(&facts, domain) {
+        state.entities.insert(entity, 1);
+    }
+    for conflict in value_conflicts(&stated, domain) {
+        *state.conflicts.entry(conflict).or_default() += 1;
+    }
+    for fact in &facts {
+        let conflict =
+            references.get(&fact.hyperedge.group).and_then(|at| kernel::order_contradiction(&fact.hyperedge, *at));
+        if let Some(conflict) = conflict {
+            *state.conflicts.entry(conflict).or_default() += 1;
+        }
+    }
+    state
+}
+
+/// Without the documents that a later correction, or another document by name, replaces.
+fn uncorrected(extracted: &[(DocumentKey, Extracted)]) -> Vec<&(DocumentKey, Extracted)> {
+    let named: BTreeSet<&DocumentKey> =
+        extracted.iter().filter_map(|(_, document)| document.supersedes.as_ref()).collect();
+    let counts = |(key, document): &&(DocumentKey, Extracted)| {
+        let corrected = document.extraction.product.as_ref().is_some_and(|product| {
+            extracted.iter().any(|(_, other)| {
+                other.extraction.product.as_ref().is_some_and(|other| {
+                    (&other.kind, &other.name) == (&product.kind, &product.name)
+                        && other.correction > product.correction
+                })
+            })
+        });
+        !corrected && !named.contains(key)
+    };
+    extracted.iter().filter(counts).collect()
+}
+
+fn unified(assertions: Vec<Assertion>) -> Vec<Assertion> {
+    let mut names: BTreeMap<EntityKey, EntityKey> = BTreeMap::new();
+    for mention in assertions.iter().flat_map(|assertion| &assertion.mentions) {
+        if let Some(provisional) = kernel::unify::answers_to(mention) {
+            let least = names.entry(provisional).or_insert_with(|| mention.entity.clone());
+            *least = least.clone().min(mention.entity.clone());
+        }
+    }
+    let rename = |assertion: Assertion| match kernel::unify::provisional(&assertion) {
+        Some(from) => match names.get(&from) {
+            Some(to) => kernel::unify::renamed(&assertion, &from, to),
+            None => assertion,
+        },
+        None => assertion,
+    };
+    assertions.into_iter().map(rename).collect()
+}
+
+fn reference_times(
+    horizons: &BTreeMap<GroupKey, HorizonUpdate>,
+    assertions: &[Assertion],
+) -> BTreeMap<GroupKey, Timestamp> {
+    let mut newest: BTreeMap<GroupKey, (Option<Timestamp>, Timestamp)> = BTreeMap::new();
+    for assertion in assertions {
+        let Some(reference_at) = assertion.reference_at else { continue };
+        let statement = (assertion.hyperedge.issued_at, reference_at);
+        let held = newest.entry(assertion.hyperedge.group.clone()).or_insert(statement);
+        *held = (*held).max(statement);
+    }
+    let mut references: BTreeMap<GroupKey, Timestamp> =
+        newest.into_iter().map(|(group, (_, at))| (group, at)).collect();
+    references.extend(horizons.iter().map(|(group, horizon)| (group.clone(), horizon.reference_at)));
+    references
+}
+
+fn labelled(fact: &Assertion, references: &BTreeMap<GroupKey, Timestamp>) -> Hyperedge {
+    let hyperedge = &fact.hyperedge;
+    let counted = || {
+        let reference_at = references.get(&hyperedge.group)?;
+        Some(kernel::hours_before(*reference_at, hyperedge.issued_at?))
+    };
+    kernel::with_horizon(hyperedge, hyperedge.horizon_hours.or_else(counted))
+}
+
+fn changes(stated: &[Hyperedge], domain: &Domain) -> Vec<Hyperedge> {
+    let mut things: BTreeMap<(GroupKey, String, u8, bool), Vec<(i64, &EntityKey, &Hyperedge)>> = BTreeMap::new();
+    for hyperedge in stated {
+        let Some((by_horizon, sequence)) = kernel::sequence(hyperedge) else { continue };
+        for member in hyperedge.members.iter().filter(|member| kernel::is_state(&member.entity)) {
+            let family = member.entity.family().to_owned();
+            let thing = (hyperedge.group.clone(), family, hyperedge.family, by_horizon);
+            things.entry(thing).or_default().push((sequence, &member.entity, hyperedge));
+        }
+    }
+    let change = |((_, entity_family, family, _), states): (&(GroupKey, String, u8, bool), &Vec<_>)| {
+        let states = states.iter().map(|&(sequence, entity, hyperedge)| kernel::State { sequence, entity, hyperedge });
+        kernel::change_hyperedges(entity_family, *family, states, domain)
+    };
+    things.iter().flat_map(change).collect()
+}
+
+fn entities(facts: &[Assertion], domain: &Domain) -> Vec<Entity> {
+    let mut mentions: BTreeMap<&EntityKey, Vec<kernel::EntityMention<'_>>> = BTreeMap::new();
+    for fact in facts {
+        for mention in &fact.mentions {
+            mentions.entry(&mention.entity).or_default().push(kernel::EntityMention {
+                name: &mention.name,
+                kind: &mention.kind,
+                aliases: &mention.aliases,
+                confidence: fact.hyperedge.confidence,
+                count: 1,
+            });
+        }
+    }
+    mentions.into_iter().map(|(key, all)| kernel::merge_entity(key, all, |kind| domain.category_of(kind))).collect()
+}
+
+fn value_conflicts(stated: &[Hyperedge], domain: &Domain) -> Vec<Conflict> {
+    let mut claims: BTreeMap<(String, EntityKey, String), Vec<kernel::Claim>> = BTreeMap::new();
+    for hyperedge in stated {
+        for (key, claim) in kernel::claims(hyperedge, domain) {
+            claims.entry(key).or_default().push(claim);
+        }
+    }
+    let mut conflicts = Vec::new();
+    for ((relation, entity, attribute), mut claims) in claims {
+        claims.sort();
+        let claims: Vec<&kernel::Claim> = claims.iter().collect();
+        let tolerance = kernel::conflict_tolerance(domain, &attribute).unwrap_or(0.0);
+        conflicts.extend(kernel::contradictions(&relation, &entity, &attribute, &claims, tolerance));
+    }
+    conflicts
+}
