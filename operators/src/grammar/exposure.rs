@@ -116,13 +116,19 @@ struct About<'a> {
 }
 
 impl About<'_> {
+    /// `Port of Galveston`, but `Port Arthur` as it is.
+    fn harbour(&self) -> String {
+        let name = &self.port.name;
+        if name.starts_with("Port") { name.clone() } else { format!("Port of {name}") }
+    }
+
     fn facts(&self) -> Vec<Fact> {
         let exposure = self.exposure;
         let distance = plain((exposure.distance_nm * 10.0).round() / 10.0);
         let closest = format!(
-            "{}: on the forecast track the center is closest to the port of {} at {}, {distance} nm away (computed)",
+            "{}: on the forecast track the center is closest to {} at {}, {distance} nm away (computed)",
             self.lead,
-            self.port.name,
+            self.harbour(),
             spoken_form(exposure.closest_at)
         );
         let attributes = vec![
@@ -133,9 +139,9 @@ impl About<'_> {
         for (threshold, reached_at) in THRESHOLDS_KT.into_iter().zip(exposure.reached_at) {
             let Some(at) = reached_at else { continue };
             let text = format!(
-                "{}: by the forecast track and radii winds of {threshold} kt first reach the port of {} at {} (computed)",
+                "{}: by the forecast track and radii winds of {threshold} kt first reach {} at {} (computed)",
                 self.lead,
-                self.port.name,
+                self.harbour(),
                 spoken_form(at)
             );
             let attributes = vec![

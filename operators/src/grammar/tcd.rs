@@ -53,9 +53,10 @@ fn write_sentence(words: &str, span: Span, notes: &mut Notes<'_>) {
     let upper = words.to_ascii_uppercase();
     let mut numbers = Numbers::default();
     numbers.take(words);
+    numbers.wind = numbers.wind.or_else(|| intensity(words, &upper));
     let relation = relation(&upper, &numbers);
     let mut draft = Draft::new(relation, words, span).mention(current_state(notes.header));
-    if let Some((wind, given)) = numbers.wind.or_else(|| intensity(words, &upper)) {
+    if let Some((wind, given)) = numbers.wind {
         draft = draft.number("max_wind", wind, "kt", given);
     }
     if let Some((pressure, given)) = numbers.pressure {
@@ -75,7 +76,9 @@ fn write_sentence(words: &str, span: Span, notes: &mut Notes<'_>) {
 fn relation(upper: &str, numbers: &Numbers) -> &'static str {
     let has = |words: &[&str]| words.iter().any(|word| upper.contains(word));
     let ahead = has(&["FORECAST", "EXPECTED", "SHOULD", "WILL ", "LIKELY", "ANTICIPATED", "PREDICT"]);
-    if has(&["LANDFALL"]) && ahead {
+    if numbers.wind.is_some() || numbers.pressure.is_some() {
+        "has_cyclone_state"
+    } else if has(&["LANDFALL"]) && ahead {
         "forecasts_landfall"
     } else if numbers.motion.is_some() || has(&["INITIAL MOTION", "MOTION ESTIMATE", "MOVING "]) && !ahead {
         "has_motion"
@@ -154,9 +157,12 @@ fn row(input: &mut &str) -> Result<Row> {
     let _ = (gap, opt((word("VT"), gap))).parse_next(input)?;
     let at = day_time.parse_next(input)?;
     let position = opt((gap, position)).parse_next(input)?.map(|(_, position)| position);
-    let wind = opt((gap, number, gap, word("KT"))).parse_next(input)?.map(|(_, knots, ..)| knots);
+    let wind = opt((gap, number, gap, word("KT"), opt(word("S")))).parse_next(input)?.map(|(_, knots, ..)| knots);
     let _ = opt((gap, number, gap, word("MPH"))).parse_next(input)?;
-    let remark = rest.map(|rest: &str| folded(rest.trim_matches(['.', ' ']))).parse_next(input)?;
+    // What goes on without dots is no remark but a broken number.
+    let marked = |rest: &str| rest.trim().is_empty() || rest.trim_start().starts_with(['.', '-', '/']);
+    let remark =
+        rest.verify(marked).map(|rest: &str| folded(rest.trim_matches(['.', ' ', '-', '/']))).parse_next(input)?;
     Ok(Row { init, at, position, wind, remark })
 }
 

@@ -297,7 +297,7 @@ fn chances(upper: &str) -> Vec<Chance> {
     let words: Vec<&str> = upper.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let mut found: Vec<Chance> = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        if !matches!(*word, "PERCENT" | "PERCENTAGE") && !(*word == "NEAR" && words.get(at + 1) == Some(&"0")) {
+        if *word != "PERCENT" {
             continue;
         }
         let percent =
