@@ -57,7 +57,9 @@ pub fn measure(
     let laid = retrieve(&asked, &candidates, reach, domain);
     let cited: Vec<Vec<String>> = laid.iter().map(|trajectory| documents(trajectory, &candidates)).collect();
     let all: BTreeSet<&String> = cited.iter().flatten().collect();
-    let n_found = question.needs.iter().filter(|need| all.contains(need)).count();
+    // A row of a table stands for the table.
+    let row_of = |need: &str| all.iter().any(|d| d.strip_prefix(need).is_some_and(|rest| rest.starts_with('#')));
+    let n_found = question.needs.iter().filter(|need| all.contains(need) || row_of(need)).count();
     let evidence = if question.needs.is_empty() { 1.0 } else { n_found as f64 / question.needs.len() as f64 };
     let is_late = |document: &&String| matches!((graph.issued.get(*document), question.as_of), (Some(issued), Some(as_of)) if *issued > as_of);
     let late = all.iter().copied().filter(is_late).cloned().collect();

@@ -17,7 +17,7 @@ use winnow::{
 use super::facts::{Draft, Notes, current_state, mention, plain, slug, spoken_position, state};
 use super::header::header_of;
 use super::lines::{Line, lines};
-use super::units::{find, gap, number, word, words, worded_position};
+use super::units::{find, gap, number, word, worded_position, words};
 use crate::extraction::{Extraction, Failure};
 use period::{Period, periods};
 use place::named;
@@ -51,10 +51,16 @@ pub fn extract(text: &str) -> std::result::Result<Extraction, Failure> {
             Some(row) if row.chances.len() == periods.len() => write_row(&row, line, &periods, &mut notes),
             Some(row) => {
                 let (found, wanted) = (row.chances.len(), periods.len());
-                notes.fail(line.number, format!("`{}` has {found} periods, the head of the table {wanted}", line.words()));
+                notes.fail(
+                    line.number,
+                    format!("`{}` has {found} periods, the head of the table {wanted}", line.words()),
+                );
             }
             None if looks_like_row(&words) => {
-                notes.fail(line.number, format!("`{}` should look like NEW ORLEANS LA 34  X   1( 1)   2( 3) ...", line.words()));
+                notes.fail(
+                    line.number,
+                    format!("`{}` should look like NEW ORLEANS LA 34  X   1( 1)   2( 3) ...", line.words()),
+                );
             }
             None => {}
         }
@@ -69,7 +75,14 @@ pub fn extract(text: &str) -> std::result::Result<Extraction, Failure> {
 /// `located near latitude 25.9 north...longitude 95.4 west with maximum sustained winds near 90 kts`.
 fn center(input: &mut &str) -> Result<(f64, f64, Option<f64>)> {
     let (latitude, longitude) = worded_position(input)?;
-    let phrase = (words(&["maximum", "sustained"]), gap, alt((word("winds"), word("wind"))), gap, opt(alt((word("near"), word("of")))), gap);
+    let phrase = (
+        words(&["maximum", "sustained"]),
+        gap,
+        alt((word("winds"), word("wind"))),
+        gap,
+        opt(alt((word("near"), word("of")))),
+        gap,
+    );
     let wind = opt((gap, opt((word("with"), gap)), phrase, number, gap, word("k"))).parse_next(input)?;
     Ok((latitude, longitude, wind.map(|parts| parts.3)))
 }
@@ -82,10 +95,11 @@ fn write_center(text: &str, body: &[Line<'_>], notes: &mut Notes<'_>) {
     let speed = wind.map(|wind| format!(", maximum sustained winds {} kt", plain(wind))).unwrap_or_default();
     let class = notes.header.title.class.clone();
     let at = given.as_ptr() as usize - text.as_ptr() as usize;
-    let mut draft = Draft::new("has_cyclone_state", format!("center at {position}{speed}"), Span::new(at, at + given.len()))
-        .mention(current_state(notes.header))
-        .number("latitude", latitude, "degree", position.split(' ').next().unwrap_or_default())
-        .number("longitude", longitude, "degree", position.split(' ').nth(1).unwrap_or_default());
+    let mut draft =
+        Draft::new("has_cyclone_state", format!("center at {position}{speed}"), Span::new(at, at + given.len()))
+            .mention(current_state(notes.header))
+            .number("latitude", latitude, "degree", position.split(' ').next().unwrap_or_default())
+            .number("longitude", longitude, "degree", position.split(' ').nth(1).unwrap_or_default());
     if let Some(wind) = wind {
         draft = draft.number("max_wind", wind, "kt", format!("{} KTS", plain(wind)));
     }

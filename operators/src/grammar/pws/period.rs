@@ -89,7 +89,8 @@ fn marks(body: &[Line<'_>]) -> Vec<Mark> {
         return Vec::new();
     };
     let mut marks = Vec::new();
-    for line in body.iter().skip(from + 1).take_while(|line| !line.words().to_ascii_uppercase().starts_with("FORECAST")) {
+    for line in body.iter().skip(from + 1).take_while(|line| !line.words().to_ascii_uppercase().starts_with("FORECAST"))
+    {
         let words: Vec<&str> = line.text.split_whitespace().collect();
         for pair in words.windows(2) {
             let hour = pair[0].strip_suffix(['Z', 'z']).and_then(|hour| hour.parse::<i8>().ok());
@@ -130,7 +131,8 @@ mod tests {
         let text = "               FROM    FROM \n  TIME       06Z FRI 18Z FRI\nPERIODS         TO      TO \n             18Z FRI 06Z SAT\n\n\
                     FORECAST HOUR    (12)   (24)\n";
         let found = periods(&lines(text), "2017-08-25T09:00:00Z".parse().unwrap());
-        let spans: Vec<String> = found.iter().map(|period| format!("{} {:?}", period.hour, period.span.unwrap().1.to_string())).collect();
+        let spans: Vec<String> =
+            found.iter().map(|period| format!("{} {:?}", period.hour, period.span.unwrap().1.to_string())).collect();
         assert_eq!(spans, ["12 \"2017-08-25T18:00:00Z\"", "24 \"2017-08-26T06:00:00Z\""]);
         assert_eq!((found[1].start_given.as_str(), found[1].end_given.as_str()), ("18Z FRI", "06Z SAT"));
     }

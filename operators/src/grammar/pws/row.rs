@@ -38,7 +38,8 @@ fn percent<'a>(input: &mut &'a str) -> Result<&'a str> {
 }
 
 fn pair<'a>(input: &mut &'a str) -> Result<Chance<'a>> {
-    let (_, onset, _, _, _, cumulative, _, _) = (space0, percent, space0, '(', space0, percent, space0, ')').parse_next(input)?;
+    let (_, onset, _, _, _, cumulative, _, _) =
+        (space0, percent, space0, '(', space0, percent, space0, ')').parse_next(input)?;
     Ok(Chance { onset, cumulative })
 }
 
@@ -82,7 +83,9 @@ mod tests {
         assert_eq!((found.name, found.chances[0].cumulative), ("GFMX 280N 890W", "99"));
         let tight = row("25N 115W       34  X   3( 3)  57(60)  28(88)   2(90)   X(90)   X(90)").unwrap();
         assert_eq!(tight.name, "25N 115W");
-        for broken in ["NOWHERE 35 X 1( 1)", "NOWHERE 34 X 1( 1", "34 X 1( 1)", "NOWHERE 34 X 101( 1)", "NOWHERE 34", ""] {
+        for broken in
+            ["NOWHERE 35 X 1( 1)", "NOWHERE 34 X 1( 1", "34 X 1( 1)", "NOWHERE 34 X 101( 1)", "NOWHERE 34", ""]
+        {
             assert_eq!(row(broken), None, "{broken}");
         }
     }

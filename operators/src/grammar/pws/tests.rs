@@ -53,14 +53,23 @@ fn every_row_is_a_fact_with_all_its_periods() {
     assert_eq!(found.facts.len(), 4);
     let state = &found.facts[0];
     assert_eq!(state.relation, "has_cyclone_state");
-    assert_eq!((number(state, "latitude"), number(state, "longitude"), number(state, "max_wind")), (Some(24.1), Some(-87.3), Some(55.0)));
+    assert_eq!(
+        (number(state, "latitude"), number(state, "longitude"), number(state, "max_wind")),
+        (Some(24.1), Some(-87.3), Some(55.0))
+    );
     let row = &found.facts[1];
     assert_eq!(row.relation, "has_cumulative_probability");
     assert_eq!(row.span.of(PRODUCT), Some("NEW ORLEANS LA 34  X   3( 3)   8(11)  20(31)  15(46)   2(48)   X(48)"));
     assert_eq!((number(row, "threshold"), number(row, "probability_onset_12")), (Some(34.0), Some(0.0)));
-    assert_eq!((number(row, "probability_onset_48"), number(row, "probability_cumulative_120")), (Some(20.0), Some(48.0)));
+    assert_eq!(
+        (number(row, "probability_onset_48"), number(row, "probability_cumulative_120")),
+        (Some(20.0), Some(48.0))
+    );
     let end = row.attributes.iter().find(|attribute| attribute.name == "period_end_120").unwrap();
-    assert_eq!((end.value.time.unwrap().to_string().as_str(), end.value.given.as_str()), ("2021-09-01T06:00:00Z", "06Z WED"));
+    assert_eq!(
+        (end.value.time.unwrap().to_string().as_str(), end.value.given.as_str()),
+        ("2021-09-01T06:00:00Z", "06Z WED")
+    );
     let keys: Vec<&str> = row.mentions.iter().map(|mention| mention.entity.0.as_str()).collect();
     assert!(keys.contains(&"place:new_orleans_la"));
     assert!(keys.contains(&"wind_prob:AL032021:new_orleans_la:34:@2021-08-27T09:00Z"));
@@ -79,7 +88,8 @@ fn a_text_without_a_table_is_a_failure() {
 /// What the independent table says of a row: onset and cumulative percent by hour.
 fn expected(row: &csv::StringRecord, headers: &csv::StringRecord) -> Vec<(String, f64)> {
     let mut values = Vec::new();
-    for (header, value) in headers.iter().zip(row).filter(|(header, _)| header.starts_with("Wind") && *header != "Wind") {
+    for (header, value) in headers.iter().zip(row).filter(|(header, _)| header.starts_with("Wind") && *header != "Wind")
+    {
         let (name, hour) = match header.strip_suffix("Cum") {
             Some(hour) => ("cumulative", &hour[4..]),
             None => ("onset", &header[4..]),
@@ -92,7 +102,8 @@ fn expected(row: &csv::StringRecord, headers: &csv::StringRecord) -> Vec<(String
 #[test]
 fn real_products_agree_with_the_independent_table() {
     let shared = std::env::var_os("HYPERCANE_SHARED").map(PathBuf::from);
-    let folder = shared.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared")).join("data/cyclone");
+    let folder =
+        shared.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared")).join("data/cyclone");
     let Ok(table) = std::fs::read_to_string(folder.join("cyportqa/wndprb_pairs.csv")) else {
         println!("skipped: no shared data at {}", folder.display());
         return;
@@ -129,7 +140,10 @@ fn real_products_agree_with_the_independent_table() {
             let text = String::from_utf8_lossy(&std::fs::read(file.path()).unwrap()).into_owned();
             let found = extract(&text).unwrap_or_else(|failure| panic!("{}: {failure:?}", file.path().display()));
             assert!(found.failures.is_empty(), "{}: {:?}", file.path().display(), found.failures);
-            let state = found.facts.iter().any(|fact| fact.relation == "has_cyclone_state" && number(fact, "max_wind").is_some());
+            let state = found
+                .facts
+                .iter()
+                .any(|fact| fact.relation == "has_cyclone_state" && number(fact, "max_wind").is_some());
             assert!(state, "{} has no state", file.path().display());
             n_read += 1;
         }

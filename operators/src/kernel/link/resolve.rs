@@ -6,7 +6,7 @@ use hypercane_schemas::EntityKey;
 use jiff::{Timestamp, civil::Date};
 
 use super::{
-    AliasMatch, Cues, Match, Mention, Number, QuestionSlots, key_parts,
+    AliasMatch, Cues, Match, Mention, Number, QuestionSlots, SMALL, key_parts,
     mentions::normal_form,
     storms::storm_year,
     words::{Token, number_word, tokens},
@@ -44,6 +44,10 @@ pub struct Links {
     pub numbers: Vec<Number>,
     /// Advisory numbers inside a range.
     pub between: Vec<Number>,
+    /// The number from which on products count.
+    pub since: Option<u16>,
+    /// The number up to which products count.
+    pub until: Option<u16>,
     /// Bulletin numbers, such as `17-12`.
     pub bulletins: Vec<String>,
     /// Moments.
@@ -147,7 +151,9 @@ pub fn resolve(slots: &QuestionSlots, matched: &[AliasMatch], domain: &Domain) -
         let Some(list) = by_mention.get_mut(found.mention as usize) else { continue };
         let mention = &slots.mentions[found.mention as usize];
         let linkable = is_storm(&found.kind) && may_be_storm(slots, found, mention)
-            || is_place(&found.kind) && !NO_PLACES.contains(&mention.form.as_str());
+            || is_place(&found.kind)
+                && !NO_PLACES.contains(&mention.form.as_str())
+                && !SMALL.contains(&mention.form.as_str());
         if linkable && !list.iter().any(|m| m.entity == found.entity && m.how <= found.how) {
             list.push(found);
         }
@@ -173,6 +179,8 @@ pub fn resolve(slots: &QuestionSlots, matched: &[AliasMatch], domain: &Domain) -
         kinds: slots.cues.kinds.clone(),
         numbers: slots.numbers.named.clone(),
         between: slots.numbers.between.clone(),
+        since: slots.numbers.since,
+        until: slots.numbers.until,
         bulletins: slots.numbers.bulletins.clone(),
         moments: slots.times.moments.clone(),
         days: slots.times.days.clone(),

@@ -55,6 +55,10 @@ fn port_month_key(at: Date) -> ScopeKey {
 fn port_storm_key(storm: &EntityKey) -> ScopeKey {
     ScopeKey(format!("ports {}", storm.0))
 }
+/// Port documents that do not say when they were issued.
+fn undated_key() -> ScopeKey {
+    ScopeKey("ports undated".into())
+}
 fn day_key(at: Date) -> ScopeKey {
     ScopeKey(format!("day {at}"))
 }
@@ -74,6 +78,9 @@ pub fn edge_scope_keys(edge: &Hyperedge) -> Vec<ScopeKey> {
         if edge.base_family != 5 {
             keys.insert(day_key(day(issued)));
         }
+    }
+    if is_port && edge.issued_at.is_none() {
+        keys.insert(undated_key());
     }
     for storm in edge.members.iter().map(|m| &m.entity).filter(|k| k.0.starts_with("storm:")) {
         keys.insert(family_key(storm, edge.base_family));
@@ -151,6 +158,7 @@ impl Links {
     /// Port documents: of the storms that are named, of the months of the times that are named, and of the weeks before `as_of`.
     fn port_scope(&self, storms: &[&EntityKey], keys: &mut BTreeSet<ScopeKey>) {
         keys.extend(storms.iter().map(|storm| port_storm_key(storm)));
+        keys.insert(undated_key());
         let mut days: Vec<Date> = self.moments.iter().map(|at| day(*at)).chain(self.days.iter().copied()).collect();
         days.extend(self.as_of.map(day));
         for date in days {
