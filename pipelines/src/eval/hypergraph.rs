@@ -217,6 +217,7 @@ fn embed_all(
     let list: Vec<String> = texts.values().map(|(_, text)| text.clone()).collect();
     let vectors = embed(&list).map_err(Error::Embed)?;
 
+    graph.texts = list;
     let vector = |edge: &Hyperedge| texts.get(&edge.embedded_as).and_then(|(at, _)| vectors.get(*at)).cloned();
     graph.vectors = graph
         .edges

@@ -59,6 +59,9 @@ fn port_storm_key(storm: &EntityKey) -> ScopeKey {
 fn undated_key() -> ScopeKey {
     ScopeKey("ports undated".into())
 }
+fn probability_day_key(at: Date) -> ScopeKey {
+    ScopeKey(format!("probabilities {at}"))
+}
 fn day_key(at: Date) -> ScopeKey {
     ScopeKey(format!("day {at}"))
 }
@@ -74,10 +77,9 @@ pub fn edge_scope_keys(edge: &Hyperedge) -> Vec<ScopeKey> {
         if is_port {
             keys.insert(port_month_key(day(issued)));
         }
-        // All that was said on a day, for questions that name no storm; without probabilities, which are many.
-        if edge.base_family != 5 {
-            keys.insert(day_key(day(issued)));
-        }
+        // All that was said on a day, for questions whose storm is not known; probabilities apart, since they are many.
+        let key = if edge.base_family == 5 { probability_day_key } else { day_key };
+        keys.insert(key(day(issued)));
     }
     if is_port && edge.issued_at.is_none() {
         keys.insert(undated_key());
@@ -148,8 +150,9 @@ impl Links {
             }
         }
         if storms.is_empty() {
-            keys.extend(self.moments.iter().map(|at| day_key(day(*at))));
-            keys.extend(self.days.iter().map(|at| day_key(*at)));
+            let days = self.moments.iter().map(|at| day(*at)).chain(self.days.iter().copied());
+            let key = if self.cues.families.contains(&5) { probability_day_key } else { day_key };
+            keys.extend(days.map(key));
             self.port_scope(&storms, &mut keys);
         }
         keys.into_iter().collect()
