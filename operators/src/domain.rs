@@ -17,9 +17,9 @@ pub use anchor::{AnchorMatch, Anchors, Event};
 pub use error::DomainError;
 pub use names::{NameIndex, label_form, name_form, slug};
 pub use pack::{AttributeKind, AttributeSpec, CausalRule, ChangeOf, ChangeRelations, EntityType, Family, StatusClass};
-pub use places::{Port, Sector};
+pub use places::{Found, Place, Port, Sector};
 
-use hypercane_schemas::{Category, Span};
+use hypercane_schemas::Category;
 
 use pack::Pack;
 
@@ -59,15 +59,6 @@ pub struct RelationMatch {
     pub family: u8,
     /// How it was recognised.
     pub by: MatchedBy,
-}
-
-/// A name found in running text, with everything that it may stand for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Found<'a, T> {
-    /// The bytes of the text.
-    pub span: Span,
-    /// The candidates, by slug; more than one where the pack declares the name ambiguous.
-    pub items: Vec<&'a T>,
 }
 
 impl Domain {
@@ -277,13 +268,6 @@ impl Domain {
         self.port_names.get(name).iter().filter_map(|slug| self.port(slug)).collect()
     }
 
-    /// The names of ports in running text, in text order, the longest name at each place.
-    pub fn ports_in(&self, text: &str) -> Vec<Found<'_, Port>> {
-        let found = self.port_names.find_in(text).into_iter();
-        let resolve = |slugs: &[String]| slugs.iter().filter_map(|slug| self.port(slug)).collect();
-        found.map(|(span, slugs)| Found { span, items: resolve(slugs) }).collect()
-    }
-
     /// The sectors, by slug.
     pub fn sectors(&self) -> &[Sector] {
         &self.sectors
@@ -300,13 +284,6 @@ impl Domain {
             [slug] => self.sector(slug),
             _ => None,
         }
-    }
-
-    /// The names of sectors in running text, in text order, the longest name at each place.
-    pub fn sectors_in(&self, text: &str) -> Vec<Found<'_, Sector>> {
-        let found = self.sector_names.find_in(text).into_iter();
-        let resolve = |slugs: &[String]| slugs.iter().filter_map(|slug| self.sector(slug)).collect();
-        found.map(|(span, slugs)| Found { span, items: resolve(slugs) }).collect()
     }
 
     /// The sector that a port lies in.

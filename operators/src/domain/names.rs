@@ -140,7 +140,7 @@ impl NameIndex {
                 let slugs = match self.slugs.get(&form) {
                     Some(slugs) => slugs.as_slice(),
                     // A single long word may be a hashtag; short ones are left alone, they would meet by chance.
-                    None if count == 1 && form.len() >= 7 => self.get(&form),
+                    None if count == 1 && form.len() >= 6 => self.get(&form),
                     None => return None,
                 };
                 (!slugs.is_empty())

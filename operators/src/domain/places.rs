@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hypercane_schemas::Span;
 use serde::Deserialize;
 
-use super::{DOMAIN_FILE, DomainError, name_form, slug};
+use super::{DOMAIN_FILE, Domain, DomainError, name_form, slug};
 
 /// A port.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +39,24 @@ pub struct Sector {
     pub ports: Vec<String>,
 }
 
+/// A name found in running text, and what it stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found<'a> {
+    /// The bytes of the text.
+    pub span: Span,
+    /// What the name stands for.
+    pub place: Place<'a>,
+}
+
+/// What a name in a text stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place<'a> {
+    /// Ports, by slug; more than one where the pack declares the name ambiguous and the text does not decide.
+    Ports(Vec<&'a Port>),
+    /// A sector.
+    Sector(&'a Sector),
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PortRow {
@@ -57,6 +76,55 @@ struct SectorRow {
     name: String,
     aliases: String,
     ports: String,
+}
+
+impl Domain {
+    /// The ports and sectors that a text names, in text order; none inside another ("Sector Key West" names no port).
+    pub fn places_in(&self, text: &str) -> Vec<Found<'_>> {
+        let sectors = self.sector_names.find_in(text).into_iter().flat_map(|(span, slugs)| {
+            let found = slugs.iter().filter_map(|slug| self.sector(slug));
+            found.map(move |sector| Found { span, place: Place::Sector(sector) })
+        });
+        let mut all: Vec<Found<'_>> = sectors.chain(self.ports_in(text)).collect();
+        // The longer name wins; of two equal ones the sector, which stands first.
+        all.sort_by_key(|found| (std::cmp::Reverse(found.span.end - found.span.start), found.span.start));
+        let mut kept: Vec<Found<'_>> = Vec::new();
+        for found in all {
+            let overlaps = |other: &Found<'_>| found.span.start < other.span.end && other.span.start < found.span.end;
+            if !kept.iter().any(overlaps) {
+                kept.push(found);
+            }
+        }
+        kept.sort_by_key(|found| found.span);
+        kept
+    }
+
+    /// The names of ports in a text. A name of several ports is settled by the states that the text names, itself or by the
+    /// ports beside it.
+    fn ports_in(&self, text: &str) -> Vec<Found<'_>> {
+        let found = self.port_names.find_in(text).into_iter();
+        let named: Vec<(Span, Vec<&Port>)> =
+            found.map(|(span, slugs)| (span, slugs.iter().filter_map(|slug| self.port(slug)).collect())).collect();
+        let sure = named.iter().filter(|(_, ports)| ports.len() == 1).map(|(_, ports)| ports[0].state.as_str());
+        let beside: BTreeSet<&str> = sure.filter(|state| !state.is_empty()).collect();
+        let form = format!(" {} ", name_form(text));
+        let mentioned = |port: &Port| {
+            let name = self.state_name(&port.state).unwrap_or_default();
+            !name.is_empty() && form.contains(&format!(" {} ", name_form(name)))
+        };
+        let is_beside = |port: &Port| beside.contains(port.state.as_str());
+        let mut settled = Vec::with_capacity(named.len());
+        for (span, ports) in &named {
+            let only = |near: &dyn Fn(&Port) -> bool| {
+                let mut few = ports.iter().filter(|port| near(port));
+                few.next().filter(|_| few.next().is_none()).copied()
+            };
+            let port = only(&mentioned).or_else(|| only(&is_beside));
+            let ports = port.map_or_else(|| ports.clone(), |port| vec![port]);
+            settled.push(Found { span: *span, place: Place::Ports(ports) });
+        }
+        settled
+    }
 }
 
 /// Reads the table of ports and sorts it by slug.

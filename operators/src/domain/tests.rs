@@ -118,23 +118,45 @@ fn ports_are_found_under_the_names_people_write() {
     assert!(domain.ports_named("Atlantis").is_empty());
 }
 
+/// The places of a text: its words, and what they stand for.
+fn places<'a>(domain: &'a Domain, text: &'a str) -> Vec<(&'a str, Vec<&'a str>)> {
+    let slugs = |place: &Place<'a>| match place {
+        Place::Ports(ports) => ports.iter().map(|port| port.slug.as_str()).collect(),
+        Place::Sector(sector) => vec![sector.name.as_str()],
+    };
+    domain.places_in(text).iter().map(|found| (found.span.of(text).unwrap(), slugs(&found.place))).collect()
+}
+
 #[test]
 fn names_in_running_text_keep_their_bytes() {
     let domain = cyclone();
     let text =
-        "Café notice: the Ports of Lake Charles, LA and Port Arthur are closed; mobile cranes stay in Mobile. #KeyWest";
-    let found: Vec<(&str, &str)> = domain
-        .ports_in(text)
-        .iter()
-        .map(|found| (found.span.of(text).unwrap(), found.items[0].slug.as_str()))
-        .collect();
+        "Café note: the Ports of Lake Charles, LA and Port Arthur are closed; mobile cranes stay in Mobile. #KeyWest";
     let expected = [
-        ("Lake Charles, LA", "lake_charles_la"),
-        ("Port Arthur", "port_arthur_tx"),
-        ("Mobile", "mobile_al"),
-        ("KeyWest", "key_west_fl"),
+        ("Lake Charles, LA", vec!["lake_charles_la"]),
+        ("Port Arthur", vec!["port_arthur_tx"]),
+        ("Mobile", vec!["mobile_al"]),
+        ("KeyWest", vec!["key_west_fl"]),
     ];
-    assert_eq!(found, expected);
+    assert_eq!(places(&domain, text), expected);
+}
+
+#[test]
+fn a_sector_is_not_the_port_in_its_name() {
+    let domain = cyclone();
+    let text = "Sector Key West closed Key West";
+    assert_eq!(places(&domain, text), [("Sector Key West", vec!["Key West"]), ("Key West", vec!["key_west_fl"])]);
+    assert_eq!(places(&domain, "Ponce, Puerto Rico"), [("Ponce, Puerto Rico", vec!["ponce_pr"])]);
+}
+
+#[test]
+fn the_states_around_settle_an_ambiguous_name() {
+    let domain = cyclone();
+    let first = |text: &str| places(&domain, text)[0].1.join(" ");
+    assert_eq!(first("Wilmington and Morehead City are closed"), "wilmington_nc");
+    assert_eq!(first("Wilmington is closed, says the governor of Delaware"), "wilmington_de");
+    assert_eq!(first("Freeport, Galveston and Houston"), "freeport_tx");
+    assert_eq!(first("Wilmington is closed"), "wilmington_de wilmington_nc");
 }
 
 #[test]
