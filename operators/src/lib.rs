@@ -14,9 +14,11 @@
 //! - [`synthesize_changes`]: hyperedges between neighbouring states
 //! - [`incidence`], [`degrees`], [`entities`]: the hypergraph as a matrix and its vertices
 //! - [`cells`], [`precedence`]: the precedence DAG between cells
+//! - [`link`], [`embed`], [`candidates`], [`trajectory`]: standing questions and their ordered evidence
 //! - [`value_conflicts`], [`order_conflicts`]: contradictions as data
 
 pub mod assertion;
+mod candidates;
 mod canonicalize;
 mod collection;
 mod conflicts;
@@ -29,14 +31,17 @@ pub mod grammar;
 mod incidence;
 mod inject_horizons;
 pub mod kernel;
+mod link;
 mod precedence;
 mod reference_times;
 mod shared;
 mod supersede;
 mod synthesize_changes;
+mod trajectory;
 mod unify;
 mod upsert;
 
+pub use candidates::{Embedded, candidates, embed};
 pub use canonicalize::canonicalize;
 pub use collection::{Collection, left_join, split_results};
 pub use conflicts::{order_conflicts, value_conflicts};
@@ -45,10 +50,12 @@ pub use entities::entities;
 pub use extract::extract;
 pub use incidence::{degrees, incidence};
 pub use inject_horizons::inject_horizons;
+pub use link::{LinkedQuery, link, question_embedded_as};
 pub use precedence::{cells, precedence};
 pub use reference_times::reference_times;
 pub use shared::Shared;
 pub use supersede::supersede;
 pub use synthesize_changes::synthesize_changes;
+pub use trajectory::{answer, trajectory};
 pub use unify::unify;
 pub use upsert::{KeyedChange, upsert};

@@ -41,7 +41,10 @@ fn main() -> anyhow::Result<()> {
     eprintln!("{} questions in {:?}", questions.len(), started.elapsed());
     if flags.iter().any(|f| f == "--verbose") {
         for o in outcomes.iter().filter(|o| o.evidence < 1.0 || !o.late.is_empty() || !o.in_order) {
-            println!("{} {} {:.2} order {} candidates {}", o.question.id, o.question.template, o.evidence, o.in_order, o.n_candidates);
+            println!(
+                "{} {} {:.2} order {} candidates {}",
+                o.question.id, o.question.template, o.evidence, o.in_order, o.n_candidates
+            );
             println!("  {}", o.question.question);
             println!("  needs {:?} late {:?}", o.question.ordered_evidence, o.late);
             println!("  cited {:?}", o.cited);

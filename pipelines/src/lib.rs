@@ -2,8 +2,14 @@
 
 pub mod changes;
 pub mod check_extraction;
+pub mod cli;
 pub mod config;
 pub mod connect;
+pub mod enrich;
 pub mod eval;
 pub mod live;
+pub mod pipeline;
+pub mod results;
+pub mod run;
+pub mod telemetry;
 pub mod worker;

@@ -13,9 +13,9 @@ use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 use differential_dataflow::input::{Input as _, InputSession};
 use hypercane_operators::{
-    KeyedChange, Shared, canonicalize, cells, dedupe, degrees, domain::Domain, entities, extract, incidence,
-    inject_horizons, kernel::PrecedenceRules, order_conflicts, precedence, reference_times, supersede,
-    synthesize_changes, unify, upsert, value_conflicts,
+    Collection, Embedded, KeyedChange, Shared, candidates, canonicalize, cells, dedupe, degrees, domain::Domain, embed,
+    entities, extract, incidence, inject_horizons, kernel::PrecedenceRules, link, order_conflicts, precedence,
+    reference_times, supersede, synthesize_changes, trajectory, unify, upsert, value_conflicts,
 };
 use hypercane_schemas::{
     ContentHash, Diff, Document, DocumentKey, Epoch, GroupKey, HorizonUpdate, Query, QueryId, Vector,
@@ -72,7 +72,7 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>) -> (Inputs, Outbox, p
     let (document_input, document_changes) = scope.new_input();
     let (horizon_input, horizon_changes) = scope.new_input();
     let (query_input, query_changes) = scope.new_input();
-    let (vector_input, _vectors) = scope.new_collection();
+    let (vector_input, vectors) = scope.new_collection();
 
     let documents = upsert::<DocumentKey, Shared<Document>>(document_changes);
     let horizons = upsert::<GroupKey, HorizonUpdate>(horizon_changes);
@@ -88,6 +88,10 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>) -> (Inputs, Outbox, p
     let hyperedges = stated.clone().concat(changes);
     let incidence = incidence(hyperedges.clone());
     let conflicts = value_conflicts(stated, Arc::clone(domain)).concat(order_conflicts(facts.clone(), reference_times));
+
+    let entities = entities(facts, Arc::clone(domain));
+    let queries_linked = link(queries.clone(), entities.clone(), vectors.clone(), Arc::clone(domain));
+    let candidates = candidates(queries_linked.clone(), embed(hyperedges.clone(), vectors));
 
     let rules = Arc::new(PrecedenceRules::from(&**domain));
     let cells = cells(hyperedges.clone(), Arc::clone(&rules));
@@ -106,7 +110,9 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>) -> (Inputs, Outbox, p
     collect!(hyperedges, hyperedges.map(|(_, hyperedge)| hyperedge));
     collect!(degrees, degrees(incidence.clone(), domain.hub_degree()));
     collect!(incidence, incidence);
-    collect!(entities, entities(facts, Arc::clone(domain)).map(|(_, entity)| entity));
+    collect!(entities, entities.map(|(_, entity)| entity));
+    collect!(answers, trajectory(queries_linked, candidates.clone(), cells.clone(), Arc::clone(domain)));
+    touched(candidates, &outbox, &mut probe);
     collect!(precedence, precedence(cells, rules));
     collect!(conflicts, conflicts);
     collect!(rejects, unreadable.concat(unknown_words));
@@ -114,4 +120,18 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>) -> (Inputs, Outbox, p
     let inputs =
         Inputs { documents: document_input, horizons: horizon_input, queries: query_input, vectors: vector_input };
     (inputs, outbox, probe)
+}
+
+/// Notes for each query whose candidates change which documents and groups they are of.
+fn touched(candidates: Collection<'_, (QueryId, Shared<Embedded>)>, outbox: &Outbox, probe: &mut probe::Handle<Epoch>) {
+    let outbox = Rc::clone(outbox);
+    candidates
+        .inspect(move |((query, candidate), _, _)| {
+            let mut changes = outbox.borrow_mut();
+            for place in &candidate.hyperedge.provenance {
+                let group = candidate.hyperedge.group.clone();
+                changes.touched.insert((query.clone(), place.document.clone(), group));
+            }
+        })
+        .probe_with(probe);
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{DocumentKey, Epoch, Fixed, HyperedgeId, Provenance, QueryId};
+use crate::{DocumentKey, Epoch, Fixed, GroupKey, HyperedgeId, Provenance, QueryId};
 
 /// The parts of a trajectory's score (OKH-RAG eq. 5), each before its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +72,8 @@ pub enum Change {
 pub struct Cause {
     /// Documents that came, changed or went in this epoch and whose facts are candidates of the query.
     pub documents: Vec<DocumentKey>,
+    /// Groups whose reference time a `horizons` record set, moved or took away in this epoch.
+    pub horizons: Vec<GroupKey>,
     /// Whether the query itself came, changed or went.
     pub query_changed: bool,
 }

@@ -201,9 +201,9 @@ pub fn title(text: &str) -> Option<Title> {
         let product = product_words.parse_next(&mut rest).ok()?;
         Some((idx, product, rest))
     })?;
-    let mut numbered =
-        (gap, word("NUMBER"), gap, whole, opt((space0, take_while(1, |c: char| c.is_ascii_alphabetic()))))
-            .map(|(.., number, letter)| (number, letter.and_then(|(_, letter): (_, &str)| letter.chars().next())));
+    let letter = take_while(1.., |c: char| c.is_ascii_alphabetic()).verify(|word: &str| word.len() == 1);
+    let mut numbered = (gap, word("NUMBER"), gap, whole, opt((space0, letter)))
+        .map(|(.., number, letter)| (number, letter.and_then(|(_, letter): (_, &str)| letter.chars().next())));
     let (number, letter) = match numbered.parse_next(&mut rest) {
         Ok((number, letter)) => (Some(number), letter),
         Err(_) => (None, None),
@@ -466,6 +466,7 @@ mod tests {
         assert_eq!((remnants.class.as_str(), remnants.name.as_str()), ("Remnants of", "Opal"));
         assert_eq!(title("Hurricane Opal Tropical Cyclone Update").unwrap().number, None);
         assert_eq!(title("Tropical Storm Opal Wind Speed Probabilities Number   9").unwrap().kind.code(), "pws");
+        assert!(title("HURRICANE OPAL FORECAST/ADVISORY NUMBER  44 CORRECTED").unwrap().corrected);
         assert_eq!(title("Tropical cyclone updates at 200 AM and 300 AM EDT."), None);
         assert_eq!(title("the next advisory number 3 will be issued later"), None);
     }

@@ -7,7 +7,9 @@ pub mod facts;
 pub mod header;
 pub mod lines;
 pub mod moment;
+mod names;
 pub mod prose;
+pub mod pws;
 pub mod tce;
 pub mod tcm;
 pub mod tcp;
@@ -129,6 +131,7 @@ pub fn extract(document: &Document, domain: &Domain) -> Result<Extraction, Failu
         Kind::Tcp => tcp::extract(text),
         Kind::Tcu => tcu::extract(text),
         Kind::Tce => tce::extract(text),
+        Kind::Pws => pws::extract(text),
         Kind::Uscg => uscg::extract(document, domain),
         Kind::OtherService(service) => Err(reject(text, format!("a product of another kind: {service}"))),
         Kind::Unknown => {

@@ -5,10 +5,11 @@ use winnow::{
     ascii::space0,
     combinator::{alt, opt},
     prelude::*,
+    token::take_while,
 };
 
 use super::lines::Paragraph;
-use super::units::{compass_words, find, gap, number, position, read, speed, word, worded_position};
+use super::units::{compass_words, find, gap, number, position, speed, word, worded_position};
 use hypercane_schemas::Span;
 
 /// One sentence of the text, line ends and all.
@@ -135,7 +136,7 @@ impl Numbers {
     }
 }
 
-/// A range of whole or decimal numbers with a unit: `6 to 12 ft`, `6-9 ft`, `2 TO 4 INCHES`, `up to 7 inches`.
+/// A range of numbers with a unit (given in capitals): `6 to 12 ft`, `6-9 ft`, `2 TO 4 INCHES`, `up to 7 inches`.
 pub fn range<'a>(text: &'a str, units: &'static [&'static str]) -> Option<((f64, f64), &'a str)> {
     let ranged = move |input: &mut &'a str| -> Result<(f64, f64)> {
         let up_to =
@@ -144,18 +145,16 @@ pub fn range<'a>(text: &'a str, units: &'static [&'static str]) -> Option<((f64,
         let second =
             opt((gap, alt((word("TO"), word("-"))), gap, number).map(|(.., second)| second)).parse_next(input)?;
         (gap, opt((alt((word("MORE"), word("ADDITIONAL"))), gap))).void().parse_next(input)?;
-        if !units.iter().any(|&unit| read(word(unit), input).is_some()) {
-            return winnow::combinator::fail.parse_next(input);
-        }
+        take_while(1.., |c: char| c.is_ascii_alphabetic())
+            .verify(|unit: &str| {
+                let unit = unit.to_ascii_uppercase();
+                units.iter().any(|expected| unit.starts_with(expected))
+            })
+            .parse_next(input)?;
         let low = if up_to.is_some() && second.is_none() { 0.0 } else { first };
         Ok((low, second.unwrap_or(first)))
     };
-    let (range, given) = find(ranged, text)?;
-    let start = given.as_ptr() as usize - text.as_ptr() as usize + given.len();
-    let unit = text[start..].split_whitespace().next().unwrap_or_default();
-    let unit = unit.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
-    let end = text[start..].find(unit).map_or(start, |at| start + at + unit.len());
-    Some((range, text[given.as_ptr() as usize - text.as_ptr() as usize..end].trim()))
+    find(ranged, text)
 }
 
 #[cfg(test)]
@@ -196,9 +195,9 @@ mod tests {
 
     #[test]
     fn ranges_keep_their_words() {
-        assert_eq!(range("Sargent to Jamaica Beach...5 to 8 ft", &["ft", "feet"]), Some(((5.0, 8.0), "5 to 8 ft")));
-        assert_eq!(range("accumulations of up to 7 inches in", &["inch"]), Some(((0.0, 7.0), "up to 7 inches")));
-        assert_eq!(range("7-11 ft, with more", &["ft"]), Some(((7.0, 11.0), "7-11 ft")));
-        assert_eq!(range("no numbers", &["ft"]), None);
+        assert_eq!(range("Sargent to Jamaica Beach...5 to 8 ft", &["FT", "FEET"]), Some(((5.0, 8.0), "5 to 8 ft")));
+        assert_eq!(range("accumulations of up to 7 inches in", &["INCH"]), Some(((0.0, 7.0), "up to 7 inches")));
+        assert_eq!(range("7-11 ft, with more", &["FT"]), Some(((7.0, 11.0), "7-11 ft")));
+        assert_eq!(range("no numbers", &["FT"]), None);
     }
 }

@@ -43,13 +43,9 @@ pub fn dots(input: &mut &str) -> Result<()> {
     (gap, take_while(0.., ['.', ':', '\u{2026}']), gap).void().parse_next(input)
 }
 
-/// A decimal number without sign: `25`, `25.2`, `.5`. A full stop that ends a sentence is left.
+/// A decimal number without sign: `25`, `25.2`. A full stop that ends a sentence is left.
 pub fn number(input: &mut &str) -> Result<f64> {
-    (take_while(0..=7, '0'..='9'), opt(('.', take_while(1..=6, '0'..='9'))))
-        .take()
-        .verify(|digits: &str| !digits.is_empty())
-        .parse_to()
-        .parse_next(input)
+    (take_while(1..=7, '0'..='9'), opt(('.', take_while(1..=6, '0'..='9')))).take().parse_to().parse_next(input)
 }
 
 /// A whole number.

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use hypercane_schemas::{DocumentKey, Fixed, Hyperedge, HyperedgeId, Member, Provenance, text};
 
 use crate::{
-    assertion::Assertion, domain::Domain, extract::Extracted, extraction::Fact,
+    assertion::Assertion,
+    domain::Domain,
+    extract::Extracted,
+    extraction::Fact,
     kernel::{self, Named},
 };
 
@@ -43,7 +46,8 @@ pub fn canonicalize(
     mentions.sort();
     mentions.dedup();
     let confidence = Fixed::from_f64(fact.confidence.to_f64() * document.reliability.to_f64());
-    let embedded_as = kernel::embedded_as(&kernel::embedding_text(&relation.relation, &evidence, mentions.iter().map(Named::from)));
+    let embedded_as =
+        kernel::embedded_as(&kernel::embedding_text(&relation.relation, &evidence, mentions.iter().map(Named::from)));
     let hyperedge = Hyperedge {
         id,
         relation: relation.relation.clone(),

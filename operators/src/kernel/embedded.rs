@@ -6,15 +6,17 @@
 //! facts. A change hyperedge is embedded by what changes, not by its values, so that its text is known as soon as one of
 //! its documents is.
 
-use hypercane_schemas::{ContentHash, EntityKey};
+use hypercane_schemas::{ContentHash, EntityKey, text};
 
 use crate::{
-    assertion::Assertion, domain::Domain, kernel::{Named, embedding_text},
+    assertion::Assertion,
+    domain::Domain,
+    kernel::{Named, embedding_text},
 };
 
-/// The identity of a text that is embedded.
+/// The identity of a text that is embedded; texts that count as the same (NFKC, white space folded) share it.
 pub fn embedded_as(embedding_text: &str) -> ContentHash {
-    ContentHash::of_parts([embedding_text])
+    ContentHash::of_parts([text::canonical(embedding_text).as_str()])
 }
 
 /// The text under which a change of this thing is embedded: the relation's words and the words of the entity family; parts
@@ -24,12 +26,12 @@ pub fn change_embedding_text(relation: &str, entity_family: &str) -> String {
         .split(':')
         .filter(|part| !part.bytes().any(|b| b.is_ascii_digit() || b.is_ascii_uppercase()))
         .map(|part| part.replace('_', " "));
-    let mut text = relation.replace('_', " ");
+    let mut said = relation.replace('_', " ");
     for word in words {
-        text.push_str("; ");
-        text.push_str(&word);
+        said.push_str("; ");
+        said.push_str(&word);
     }
-    text
+    said
 }
 
 /// Every text that must have a vector before this assertion's document is let in: its own, and those of the changes in

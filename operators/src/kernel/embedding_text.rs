@@ -40,7 +40,8 @@ const UNNAMED: [&str; 12] = [
 /// The text: relation words, evidence with numbers and times folded, names and types of lasting entities (sorted, each
 /// once). The lead of an evidence line (product, number, issue time) ends at the first `: ` and is left out.
 pub fn embedding_text<'a>(relation: &str, evidence: &str, members: impl IntoIterator<Item = Named<'a>>) -> String {
-    let said = evidence.split_once(": ").map_or(evidence, |(lead, rest)| if lead.len() < 160 { rest } else { evidence });
+    let said =
+        evidence.split_once(": ").map_or(evidence, |(lead, rest)| if lead.len() < 160 { rest } else { evidence });
     let mut text = relation.replace('_', " ");
     text.push('.');
     let mut last = "";
@@ -71,7 +72,10 @@ fn folded(word: &str) -> Option<&str> {
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
     let folded_away = bare.is_empty()
         || bare.bytes().any(|b| b.is_ascii_digit())
-        || matches!(bare, "UTC" | "EDT" | "CDT" | "AST" | "EST" | "CST" | "HST" | "PDT" | "AM" | "PM" | "N" | "S" | "E" | "W")
+        || matches!(
+            bare,
+            "UTC" | "EDT" | "CDT" | "AST" | "EST" | "CST" | "HST" | "PDT" | "AM" | "PM" | "N" | "S" | "E" | "W"
+        )
         || is_direction(bare);
     (!folded_away).then_some(bare)
 }
@@ -92,13 +96,14 @@ mod tests {
 
     #[test]
     fn facts_that_differ_in_numbers_only_share_a_text() {
-        let members = [
-            Named { name: "Harvey", kind: "cyclone" },
-            Named { name: "25 August", kind: "moment" },
-        ];
+        let members = [Named { name: "Harvey", kind: "cyclone" }, Named { name: "25 August", kind: "moment" }];
         let text = |evidence: &str| embedding_text("has_cyclone_state", evidence, members);
-        let a = text("Hurricane Harvey advisory 19 issued 2017-08-25 03:00 UTC: maximum wind 75 kt, moving northwest at 8 kt");
-        let b = text("Hurricane Harvey advisory 20 issued 2017-08-25 09:00 UTC: maximum wind 90 kt, moving north-northwest at 7 kt");
+        let a = text(
+            "Hurricane Harvey advisory 19 issued 2017-08-25 03:00 UTC: maximum wind 75 kt, moving northwest at 8 kt",
+        );
+        let b = text(
+            "Hurricane Harvey advisory 20 issued 2017-08-25 09:00 UTC: maximum wind 90 kt, moving north-northwest at 7 kt",
+        );
         assert_eq!(a, b);
         assert_eq!(a, "has cyclone state. maximum wind kt moving at kt | Harvey (cyclone)");
     }

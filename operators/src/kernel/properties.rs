@@ -153,6 +153,14 @@ proptest! {
         let best = sequences(numbers.relevance.len(), length, true).iter().map(|steps| score(steps)).fold(f64::MIN, f64::max);
         prop_assert_eq!(given.score, best);
         prop_assert_eq!(score(&given.path), best);
+        // Of equal ways the one through the smaller index.
+        let least = |values: Vec<f64>| (0..values.len()).rev().max_by(|&a, &b| values[a].total_cmp(&values[b]));
+        prop_assert_eq!(given.path.last().copied(), least(given.dp[length - 1].clone()));
+        for level in 1..length {
+            let to = given.path[level];
+            let ways = (0..numbers.relevance.len()).map(|from| given.dp[level - 1][from] + 1.25 * numbers.log_p[from][to]);
+            prop_assert_eq!(Some(given.path[level - 1]), least(ways.collect()));
+        }
     }
 
     #[test]

@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use hypercane_schemas::{Category, Cell, Fixed, GroupKey, Hyperedge, QueryParameters, StepScore};
 
 use super::{
-    BeamSettings, CausalRule, Heuristic, PrecedenceRules, Reach, ScopeSettings, Scoped, Standing, Standpoint, StepCosts,
-    Trellis, Weights, beam_search, jaccard,
+    BeamSettings, CausalRule, Heuristic, PrecedenceRules, Reach, ScopeSettings, Scoped, Standing, Standpoint,
+    StepCosts, Trellis, Weights, beam_search,
     link::{Links, Plan},
-    log_transition, relevance, scope,
+    log_transition, overlaps, relevance, scope,
 };
 use crate::domain::Domain;
 
@@ -172,11 +172,8 @@ impl Search<'_> {
             diversity_penalty: parameters.diversity_penalty.to_f64(),
         };
         let found = beam_search(&trellis, &settings).into_iter().next()?;
-        let mut steps: Vec<Step> = found
-            .steps
-            .iter()
-            .map(|&at| Step { candidate: pool[at], relevance: self.cosines[pool[at]] })
-            .collect();
+        let mut steps: Vec<Step> =
+            found.steps.iter().map(|&at| Step { candidate: pool[at], relevance: self.cosines[pool[at]] }).collect();
         steps.sort_by_key(|s| self.place_in_time(self.candidates[s.candidate].edge));
         let fixed = Fixed::from_f64;
         let score = StepScore {
@@ -220,7 +217,8 @@ impl Search<'_> {
             own_group_share: parameters.own_group_share,
         };
         let own = self.asked.group.and_then(|group| groups.get(group).copied());
-        let mut kept: Vec<usize> = scope(&scoped, own, &settings).candidates.into_iter().map(|(i, _)| pool[i]).collect();
+        let mut kept: Vec<usize> =
+            scope(&scoped, own, &settings).candidates.into_iter().map(|(i, _)| pool[i]).collect();
         kept.sort_unstable_by_key(|&at| self.candidates[at].edge.id);
         kept
     }
@@ -237,7 +235,9 @@ impl Search<'_> {
         let places: Vec<Option<usize>> = cells.iter().map(|c| c.as_ref().and_then(|c| self.reach.index(c))).collect();
         let standings = standings(&cells);
         let heuristic = Heuristic { standings: &standings, costs: StepCosts::default() };
-        let sets: Vec<Vec<&str>> = (0..n).map(|at| edge(at).members.iter().map(|m| m.entity.0.as_str()).collect()).collect();
+        let sets: Vec<Vec<&str>> =
+            (0..n).map(|at| edge(at).members.iter().map(|m| m.entity.0.as_str()).collect()).collect();
+        let slices: Vec<&[&str]> = sets.iter().map(Vec::as_slice).collect();
         let phases = self.domain.coverage_phases();
         let covers: Vec<Option<u8>> = (0..n)
             .map(|at| {
@@ -249,7 +249,7 @@ impl Search<'_> {
             pool.iter().map(|&at| self.cosines[at]).collect(),
             log_transition(&heuristic, n),
             |a, b| matches!((places[a], places[b]), (Some(a), Some(b)) if self.reach.precedes(a, b)),
-            |a, b| jaccard(&sets[a], &sets[b]),
+            overlaps(&slices),
             &covers,
             phases.len() as u32,
         )

@@ -173,12 +173,14 @@ impl Transition for Heuristic<'_> {
 
 #[cfg(test)]
 mod tests {
+    use hypercane_schemas::{Cell, GroupKey};
+
     use super::{Heuristic, Standing, StepCosts, Transition, log_transition};
 
     #[test]
     fn the_heuristic_prefers_the_next_phase_and_the_next_place() {
         let at = |position, phase| Standing { line: 0, position: Some(position), phase };
-        let standings = [at(0, 4), at(0, 6), at(0, 4), at(1, 4), at(3, 4), Standing { line: 1, ..at(0, 6) }];
+        let standings = [at(0, 4), at(0, 6), at(0, 4), at(1, 4), at(3, 4), Standing { line: 1, ..at(1, 4) }];
         let model = Heuristic { standings: &standings, costs: StepCosts::default() };
         let better = |from, to, than| assert!(model.logit(from, to) > model.logit(from, than), "{from} {to} {than}");
         better(0, 1, 2);
@@ -191,5 +193,28 @@ mod tests {
             let sum: f64 = log_p.row(from).iter().map(|log_p| log_p.exp()).sum();
             assert!((sum - 1.0).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn places_are_ranked_within_their_line() {
+        let cell = |group: &str, by_horizon, sequence| {
+            let group = GroupKey(group.into());
+            Cell { group, sequence, by_horizon, phase: 1, family: 1 }
+        };
+        let cells = [
+            cell("g", true, -60),
+            cell("g", true, -2880),
+            cell("g", false, 5),
+            cell("h", true, -60),
+            cell("g", true, -60),
+        ];
+        let candidates: Vec<_> = cells.iter().map(Some).chain([None]).map(|cell| (cell, 2)).collect();
+        let standings = Standing::of_all(&candidates);
+        let positions: Vec<_> = standings.iter().map(|standing| standing.position).collect();
+        assert_eq!(positions, [Some(1), Some(0), Some(0), Some(0), Some(1), None]);
+        assert_eq!(standings[0].line, standings[1].line);
+        assert_ne!(standings[0].line, standings[2].line);
+        assert_ne!(standings[0].line, standings[3].line);
+        assert!(standings.iter().all(|standing| standing.phase == 2));
     }
 }

@@ -1,2 +1,7 @@
-//! The command.
-fn main() {}
+//! The command `hypercane`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    hypercane::cli::main()
+}

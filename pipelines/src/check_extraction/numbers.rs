@@ -45,13 +45,13 @@ impl Place<'_> {
     }
 
     /// The difference between two lists of words.
-    pub fn words(&self, expected: impl Into<String>, found: impl Into<String>) -> Option<Wrong> {
+    pub(super) fn words(&self, expected: impl Into<String>, found: impl Into<String>) -> Option<Wrong> {
         let (expected, found) = (expected.into(), found.into());
         (expected != found).then(|| Wrong { file: self.file.into(), line: self.line(), expected, found })
     }
 
     /// The difference between numbers of a table and those of the fact.
-    pub fn numbers(&self, names: &[&str], expected: &[Option<f64>], close: f64) -> Option<Wrong> {
+    pub(super) fn numbers(&self, names: &[&str], expected: &[Option<f64>], close: f64) -> Option<Wrong> {
         let found: Vec<Option<f64>> = names.iter().map(|name| self.fact.and_then(|fact| value(fact, name))).collect();
         let same = expected.iter().zip(&found).all(|(expected, found)| match (expected, found) {
             (Some(expected), Some(found)) => (expected - found).abs() <= close,

@@ -43,11 +43,17 @@ pub(super) fn count(dir: &Path, domain: &Domain, report: &mut Report) -> Result<
             let id = if cell(row, "id").is_empty() { (idx + 1).to_string() } else { cell(row, "id").to_owned() };
             let mut document = Document::plain(format!("{file}#id={id}"), cell(row, "text"));
             document.source_kind = Some("port_post".into());
-            document.issued_at = moment(cell(row, "time_utc").trim_end_matches('Z').trim_end_matches("+00:00"));
+            document.issued_at = post_time(cell(row, "time_utc"));
             count_document(&document, &format!("posts in {file}"), domain, report);
         }
     }
     Ok(())
+}
+
+/// `11/4/2024 23:34`, month first, UTC.
+fn post_time(cell: &str) -> Option<jiff::Timestamp> {
+    let local = jiff::civil::DateTime::strptime("%m/%d/%Y %H:%M", cell.trim()).ok();
+    local.and_then(|local| jiff::tz::Offset::UTC.to_timestamp(local).ok()).or_else(|| moment(cell))
 }
 
 fn count_file(dir: &Path, path: &Path, name: &str, domain: &Domain, report: &mut Report) -> Result<(), Error> {

@@ -91,6 +91,10 @@ impl<'a> Advisory<'a> {
             ("TCM position accuracy", "position_accuracy", "PosAcc"),
             ("TCM eye diameter", "eye_diameter", "Eye"),
         ] {
+            // The table misses some eyes of one digit.
+            if column == "Eye" && number(row, column).is_none() {
+                continue;
+            }
             report.compare(name, state.numbers(&[attribute], &[number(row, column)], CLOSE));
         }
         let motion = self.fact("has_motion", |_| true);

@@ -2,7 +2,11 @@
 
 pub mod embed;
 mod error;
+pub mod files;
+pub mod format;
 pub mod lake;
+pub mod memory;
 pub mod packs;
+pub mod transport;
 
 pub use error::Error;

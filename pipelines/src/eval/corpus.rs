@@ -116,6 +116,9 @@ mod tests {
         assert_eq!(horizon("tcp_T-048h"), Some(48));
         assert_eq!(horizon("tcp_019A"), None);
         assert_eq!(post_time("7/7/2024 16:50").map(|t| t.to_string()).as_deref(), Some("2024-07-07T16:50:00Z"));
-        assert_eq!(date_in_name("delaware_msib_17-12_20121028_x").map(|t| t.to_string()).as_deref(), Some("2012-10-28T00:00:00Z"));
+        assert_eq!(
+            date_in_name("delaware_msib_17-12_20121028_x").map(|t| t.to_string()).as_deref(),
+            Some("2012-10-28T00:00:00Z")
+        );
     }
 }

@@ -12,7 +12,8 @@ use hypercane_operators::{
     },
 };
 use hypercane_schemas::{
-    Category, Cell, ContentHash, Document, EntityKey, GroupKey, Hyperedge, HyperedgeId, Member, Provenance, Vector, text,
+    Category, Cell, ContentHash, Document, EntityKey, GroupKey, Hyperedge, HyperedgeId, Member, Provenance, Vector,
+    text,
 };
 use jiff::Timestamp;
 
@@ -122,7 +123,10 @@ fn extract_all(documents: &[Document], domain: &Domain) -> Vec<Result<Extraction
     std::thread::scope(|scope| {
         let workers: Vec<_> =
             documents.chunks(size).map(|part| scope.spawn(move || part.iter().map(read).collect::<Vec<_>>())).collect();
-        workers.into_iter().flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     })
 }
 
@@ -201,13 +205,9 @@ fn embed_all(
 ) -> Result<(), Error> {
     let mut texts: BTreeMap<ContentHash, (usize, String)> = BTreeMap::new();
     for edge in &mut graph.edges {
-        let named: Vec<Named<'_>> = edge
-            .members
-            .iter()
-            .filter_map(|m| names.get(&m.entity))
-            .map(|(name, kind)| Named { name, kind })
-            .collect();
-        let text = kernel::embedding_text(&edge.relation, &edge.text, &named);
+        let named: Vec<Named<'_>> =
+            edge.members.iter().filter_map(|m| names.get(&m.entity)).map(|(name, kind)| Named { name, kind }).collect();
+        let text = kernel::embedding_text(&edge.relation, &edge.text, named);
         edge.embedded_as = ContentHash::of_parts([text::canonical(&text).as_str()]);
         texts.entry(edge.embedded_as).or_insert((0, text));
     }
@@ -218,8 +218,12 @@ fn embed_all(
     let vectors = embed(&list).map_err(Error::Embed)?;
     graph.n_texts = list.len();
     let vector = |edge: &Hyperedge| texts.get(&edge.embedded_as).and_then(|(at, _)| vectors.get(*at)).cloned();
-    graph.vectors =
-        graph.edges.iter().map(vector).collect::<Option<_>>().ok_or_else(|| Error::Embed("a vector is missing".into()))?;
+    graph.vectors = graph
+        .edges
+        .iter()
+        .map(vector)
+        .collect::<Option<_>>()
+        .ok_or_else(|| Error::Embed("a vector is missing".into()))?;
     Ok(())
 }
 

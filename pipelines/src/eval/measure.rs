@@ -57,11 +57,8 @@ pub fn measure(
     let laid = retrieve(&asked, &candidates, reach, domain);
     let cited: Vec<Vec<String>> = laid.iter().map(|trajectory| documents(trajectory, &candidates)).collect();
     let all: BTreeSet<&String> = cited.iter().flatten().collect();
-    let n_found = question.needs.iter().filter(|need| all.contains(need)).count();
-    let evidence = if question.needs.is_empty() { 1.0 } else { n_found as f64 / question.needs.len() as f64 };
-    let is_late = |document: &&String| {
-        matches!((graph.issued.get(*document), question.as_of), (Some(issued), Some(as_of)) if *issued > as_of)
-    };
+    let (n_found, evidence) = shares(question, &all);
+    let is_late = |document: &&String| matches!((graph.issued.get(*document), question.as_of), (Some(issued), Some(as_of)) if *issued > as_of);
     let late = all.iter().copied().filter(is_late).cloned().collect();
     let ordered = cited.iter().all(|documents| follows(documents, &question.ordered_evidence, &graph.issued));
     Outcome {
@@ -73,6 +70,13 @@ pub fn measure(
         evidence,
         late,
     }
+}
+
+/// How many of the needed documents are cited, and their share; all, where none is needed.
+pub(super) fn shares(question: &Question, cited: &BTreeSet<&String>) -> (usize, f64) {
+    let n_found = question.needs.iter().filter(|need| cited.contains(need)).count();
+    let share = if question.needs.is_empty() { 1.0 } else { n_found as f64 / question.needs.len() as f64 };
+    (n_found, share)
 }
 
 fn link(graph: &Hypergraph, question: &Question, domain: &Domain) -> Links {
@@ -103,7 +107,7 @@ fn documents(trajectory: &Laid, candidates: &[Candidate<'_>]) -> Vec<String> {
 }
 
 /// Whether the cited ones among `expected` come in its order. Documents of one issue time have no order among themselves.
-fn follows(cited: &[String], expected: &[String], issued: &BTreeMap<String, Timestamp>) -> bool {
+pub(super) fn follows(cited: &[String], expected: &[String], issued: &BTreeMap<String, Timestamp>) -> bool {
     let places: Vec<usize> = cited.iter().filter_map(|d| expected.iter().position(|e| e == d)).collect();
     places.windows(2).all(|pair| {
         let (a, b) = (&expected[pair[0]], &expected[pair[1]]);

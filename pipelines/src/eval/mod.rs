@@ -5,6 +5,7 @@
 
 mod corpus;
 mod hypergraph;
+mod judge;
 mod measure;
 mod questions;
 mod report;
@@ -16,6 +17,7 @@ use hypercane_schemas::{QueryParameters, Vector};
 
 pub use corpus::read_corpus;
 pub use hypergraph::{Hypergraph, build};
+pub use judge::judge;
 pub use measure::{Outcome, measure};
 pub use questions::{Question, read_questions};
 pub use report::{Report, Scores};

@@ -59,7 +59,8 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:<16} {:>9} {:>9} {:>7} {:>6}", "skill", "questions", "evidence", "order", "late")?;
-        let lines = self.skills.iter().map(|(name, scores)| (name.as_str(), scores)).chain([("overall", &self.overall)]);
+        let lines =
+            self.skills.iter().map(|(name, scores)| (name.as_str(), scores)).chain([("overall", &self.overall)]);
         for (name, s) in lines {
             writeln!(f, "{name:<16} {:>9} {:>9.3} {:>7.3} {:>6}", s.questions, s.evidence, s.order, s.late)?;
         }

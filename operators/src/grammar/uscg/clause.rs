@@ -295,7 +295,9 @@ impl Reader<'_> {
                 continue;
             }
             let action = self.action(condition, from..condition.words.start, condition.words.end..to);
-            let mut own = if index == 0 { self.places_in(clause.start..condition.words.start) } else { Vec::new() };
+            // The condition before is skipped where it is only what this one replaces.
+            let first = index == 0 || previous.is_some();
+            let mut own = if first { self.places_in(clause.start..condition.words.start) } else { Vec::new() };
             if let Some(before) = index.checked_sub(1) {
                 own.extend(self.between(conditions[before], condition).1);
             }

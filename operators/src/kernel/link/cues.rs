@@ -1,12 +1,13 @@
 //! What a question asks for, by its words: products, families, thresholds, conditions, quadrants, and how it looks at order.
 
 use hypercane_schemas::Fixed;
+use serde::{Deserialize, Serialize};
 
 use super::words::{Token, find_phrase, number_word, words};
 use crate::domain::Domain;
 
 /// Which way a threshold is crossed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Crossing {
     /// At or above.
     Up,
@@ -15,7 +16,7 @@ pub enum Crossing {
 }
 
 /// A value that something reaches, in the canonical unit of its attribute.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Threshold {
     /// The attribute: `max_wind`, `pressure`, `motion_speed`, `probability_cumulative`.
     pub attribute: String,
@@ -26,7 +27,7 @@ pub struct Threshold {
 }
 
 /// How a question looks at order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Intent {
     /// When something first was so.
     pub first: bool,
@@ -43,7 +44,7 @@ pub struct Intent {
 }
 
 /// What a question's words ask for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Cues {
     /// Kinds of products that are named (`tcm`, `pws`, `port_post`); empty means any.
     pub kinds: Vec<String>,

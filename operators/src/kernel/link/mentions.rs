@@ -4,15 +4,16 @@
 //! the exact form, and for longer names the forms with one letter left out, so that names one slip apart share a key.
 
 use hypercane_schemas::EntityKey;
+use serde::{Deserialize, Serialize};
 
 use super::words::{Token, plain};
 
 /// A key that an alias and a mention share when they may match.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AliasKey(pub String);
 
 /// A run of words of a question that may be a name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Mention {
     /// First token.
     pub first: u32,
@@ -23,7 +24,7 @@ pub struct Mention {
 }
 
 /// How an alias matched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Match {
     /// The entity's own name.
     Exact,
@@ -34,7 +35,7 @@ pub enum Match {
 }
 
 /// An entity whose alias matches a mention.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AliasMatch {
     /// Place of the mention in [`QuestionSlots::mentions`](super::QuestionSlots::mentions).
     pub mention: u32,

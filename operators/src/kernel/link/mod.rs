@@ -16,6 +16,7 @@ mod storms;
 mod times;
 mod words;
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 use hypercane_schemas::EntityKey;
@@ -33,7 +34,7 @@ pub use storms::{named_storm, named_storm_key, storm_year, unify_storms};
 pub use times::TimeSlots;
 
 /// What a question says, before its names are known.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct QuestionSlots {
     /// Runs of words that may be names.
     pub mentions: Vec<Mention>,

@@ -4,9 +4,10 @@ use super::{
     times::month,
     words::{Token, number_word, ordinal},
 };
+use serde::{Deserialize, Serialize};
 
 /// A product's number with its letter, such as 12A.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Number {
     /// The number.
     pub number: u16,
@@ -15,7 +16,7 @@ pub struct Number {
 }
 
 /// The numbers of a question.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct NumberSlots {
     /// Numbers that are named.
     pub named: Vec<Number>,

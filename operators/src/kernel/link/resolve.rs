@@ -1,5 +1,6 @@
 //! Which storms, places and products a question means, given the names that are known.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 use hypercane_schemas::EntityKey;
@@ -14,14 +15,14 @@ use super::{
 use crate::domain::Domain;
 
 /// A storm that a question names.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct StormLink {
     /// Its key; several where the name alone does not tell.
     pub keys: Vec<EntityKey>,
 }
 
 /// A place, port or sector that a question names.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlaceLink {
     /// The words, in normal form.
     pub form: String,
@@ -32,7 +33,7 @@ pub struct PlaceLink {
 }
 
 /// What a question is about.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Links {
     /// Storms, in the order in which they are named.
     pub storms: Vec<StormLink>,

@@ -4,6 +4,7 @@
 //! time, with a place, with its family, with its horizon; and for port documents the place and the month. A question asks
 //! for the narrowest keys that its links allow.
 
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 use hypercane_schemas::{EntityKey, Hyperedge};
@@ -15,7 +16,7 @@ use super::{
 };
 
 /// A key that a question and a hyperedge share when the one may be evidence for the other.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ScopeKey(pub String);
 
 /// Whole minutes since 1970.

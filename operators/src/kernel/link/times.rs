@@ -5,11 +5,12 @@ use jiff::{
     civil::{Date, DateTime, Time, Weekday},
     tz::Offset,
 };
+use serde::{Deserialize, Serialize};
 
 use super::words::{Token, number_word, ordinal};
 
 /// What a question says about time.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct TimeSlots {
     /// Moments, in the order in which they are named.
     pub moments: Vec<Timestamp>,

@@ -112,7 +112,12 @@ impl Lake {
         drop(state);
 
         let names = written.into_iter().map(|(name, _)| name).chain([COMMITS.into()]);
-        self.write_checkpoints(names).await;
+        for name in names {
+            let table = self.tables.lock().await.get(&name).cloned();
+            if let Some(table) = table {
+                self.checkpoint(&*table.lock().await).await;
+            }
+        }
         report.took = started.elapsed();
         Ok(report)
     }
@@ -169,18 +174,5 @@ impl Lake {
         let interval = self.checkpoint_interval;
         let table = Table::open_or_create(&self.storage, name, schema, &self.pipeline, interval).await?;
         Ok(self.tables.lock().await.entry(name.into()).or_insert_with(|| Arc::new(Mutex::new(table))).clone())
-    }
-
-    /// Checkpoints shorten what readers have to read; nothing depends on them, so a failure is only told.
-    async fn write_checkpoints(&self, names: impl Iterator<Item = String>) {
-        for name in names {
-            let Some(table) = self.tables.lock().await.get(&name).cloned() else { continue };
-            let table = table.lock().await;
-            if table.wants_checkpoint(self.checkpoint_interval)
-                && let Err(error) = table.checkpoint().await
-            {
-                tracing::warn!(%error, "no checkpoint was written");
-            }
-        }
     }
 }

@@ -4,6 +4,7 @@
 //! wants committed rows only takes those with an `epoch` up to the last one in `commits`. After a crash, [`Lake::recover`]
 //! takes out whatever lies beyond. The state at an epoch is the sum of `diff` up to it.
 
+mod checkpoint;
 mod commit;
 mod damage;
 mod decode;
@@ -29,6 +30,7 @@ pub use encode::encode;
 pub use error::Error;
 pub use point::CommitPoint;
 
+use checkpoint::Checkpoints;
 use model_outputs::MODEL_OUTPUTS;
 use point::COMMITS;
 use storage::{Lock, Storage};
@@ -58,6 +60,7 @@ pub struct Lake {
     /// Tables that are open for appending.
     tables: Arc<Mutex<BTreeMap<String, Arc<Mutex<Table>>>>>,
     state: Arc<Mutex<State>>,
+    checkpoints: Arc<Checkpoints>,
     /// Kept until the last clone goes.
     _lock: Option<Arc<Lock>>,
 }
@@ -91,6 +94,7 @@ impl Lake {
             checkpoint_interval,
             tables: Arc::default(),
             state: Arc::default(),
+            checkpoints: Arc::default(),
             _lock: lock.map(Arc::new),
         })
     }
@@ -107,6 +111,7 @@ impl Lake {
             checkpoint_interval: 0,
             tables: Arc::default(),
             state: Arc::default(),
+            checkpoints: Arc::default(),
             _lock: None,
         })
     }

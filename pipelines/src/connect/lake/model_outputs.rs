@@ -26,11 +26,7 @@ impl Lake {
         let table = self.table(MODEL_OUTPUTS, &batch.schema()).await?;
         let mut table = table.lock().await;
         table.append(&[batch], None).await?;
-        if table.wants_checkpoint(self.checkpoint_interval)
-            && let Err(error) = table.checkpoint().await
-        {
-            tracing::warn!(%error, "no checkpoint was written");
-        }
+        self.checkpoint(&table).await;
         Ok(())
     }
 

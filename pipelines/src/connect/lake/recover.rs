@@ -34,9 +34,15 @@ impl Lake {
             if name == COMMITS || name == MODEL_OUTPUTS {
                 continue;
             }
-            let Some(mut table) = Table::open(&self.storage, &name, Some(&self.pipeline)).await? else { continue };
-            let committed = point.as_ref().and_then(|point| point.versions.get(&name)).copied().unwrap_or_default();
-            self.roll_back(&mut table, committed, point.as_ref()).await?;
+            let committed = point.as_ref().and_then(|point| point.versions.get(&name)).copied();
+            let mut table = match Table::open(&self.storage, &name, Some(&self.pipeline)).await {
+                Ok(Some(table)) => table,
+                Ok(None) => continue,
+                // Someone keeps a table of their own beside ours.
+                Err(Error::Owner { .. }) if committed.is_none() => continue,
+                Err(error) => return Err(error),
+            };
+            self.roll_back(&mut table, committed.unwrap_or_default(), point.as_ref()).await?;
             found.push(name);
         }
         if let Some(point) = &point

@@ -29,6 +29,8 @@ use super::{
     storage::{Storage, with_retries},
 };
 
+/// Where a file ends and the next begins. Files are read whole, so this bounds a reader's memory.
+const FILE_BYTES: u64 = 64 << 20;
 /// The table property that names the pipeline a table belongs to.
 const PIPELINE_PROPERTY: &str = "hypercane.pipeline";
 
@@ -113,7 +115,7 @@ impl Table {
         let compression = Compression::ZSTD(ZstdLevel::default());
         let properties = WriterProperties::builder().set_compression(compression).build();
         let writer = RecordBatchWriter::for_blind_appends(&self.head).map_err(failed)?;
-        let mut writer = writer.with_writer_properties(properties);
+        let mut writer = writer.with_writer_properties(properties).with_target_file_size(FILE_BYTES);
         for batch in batches {
             writer.write(batch.clone()).await.map_err(failed)?;
         }
@@ -168,22 +170,36 @@ impl Table {
         Ok(Entry { bytes: bytes.to_vec(), actions })
     }
 
-    /// Whether readers would start to feel the length of the log.
-    pub(super) fn wants_checkpoint(&self, interval: u64) -> bool {
-        interval > 0 && self.version.is_multiple_of(interval)
-    }
-
-    /// Sums up the log so far in one file, for readers.
-    pub(super) async fn checkpoint(&self) -> Result<(), Error> {
-        let failed = |e| Error::storage("write a checkpoint of", &self.place, e);
-        let mut table = DeltaTable::new(self.log_store.clone());
-        table.load_version(self.version).await.map_err(failed)?;
-        checkpoints::create_checkpoint(&table, None).await.map_err(failed)
+    /// What to sum up now, if readers would start to feel the length of the log. Each table has its own turn, so that
+    /// not all are due after the same commit.
+    pub(super) fn due_checkpoint(&self, interval: u64) -> Option<Checkpoint> {
+        let turn: u64 = self.name.bytes().map(u64::from).sum();
+        let due = interval > 0 && (self.version + turn).is_multiple_of(interval);
+        due.then(|| Checkpoint { place: self.place.clone(), log_store: self.log_store.clone(), version: self.version })
     }
 
     /// The folder, as a person would write it.
     pub(super) fn place(&self) -> &str {
         &self.place
+    }
+}
+
+/// A sum of the log up to a version, to be written; readers then start from there.
+pub(super) struct Checkpoint {
+    place: String,
+    log_store: LogStoreRef,
+    version: u64,
+}
+
+impl Checkpoint {
+    /// Writes it, and takes away log entries that are older than the table's retention (30 days) and no longer needed.
+    pub(super) async fn write(self) -> Result<(), Error> {
+        let failed = |e| Error::storage("write a checkpoint of", &self.place, e);
+        let mut table = DeltaTable::new(self.log_store);
+        table.load_version(self.version).await.map_err(failed)?;
+        checkpoints::create_checkpoint(&table, None).await.map_err(failed)?;
+        checkpoints::cleanup_metadata(&table, None).await.map_err(failed)?;
+        Ok(())
     }
 }
 

@@ -11,7 +11,9 @@ const EPOCHS: Epoch = 4;
 const LAKE_VARIABLE: &str = "HYPERCANE_TEST_LAKE";
 const FAULT_VARIABLE: &str = "HYPERCANE_TEST_FAULT";
 
-fn rows(epoch: Epoch) -> (Vec<(Degree, Epoch, Diff)>, Vec<(Document, Epoch, Diff)>) {
+type Changes<R> = Vec<(R, Epoch, Diff)>;
+
+fn rows(epoch: Epoch) -> (Changes<Degree>, Changes<Document>) {
     let degree = |degree| Degree { entity: EntityKey("port:a".into()), degree, expands: true };
     let mut degrees = vec![(degree(epoch as u32), epoch, 1)];
     if epoch > 1 {

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use hypercane_schemas::{Degree, Document};
 
-use super::{PIPELINE, batch, folder, open, samples};
+use super::{PIPELINE, bare, batch, folder, open, samples};
 use crate::connect::lake::{Error, Lake, Options};
 
 async fn refused(location: &str, pipeline: &str) -> Error {
@@ -50,6 +50,25 @@ async fn a_lake_has_one_writer_and_one_owner() {
     // The note of a process that is gone does not keep the next one out.
     fs::write(Path::new(&location).join(".hypercane.lock"), "process 1 of pipeline test, since long ago").unwrap();
     open(&location).await;
+}
+
+#[tokio::test]
+async fn a_table_of_someone_else_is_left_alone_unless_its_name_is_needed() {
+    let (_dir, location) = folder();
+    let lake = open(&location).await;
+    let row = samples::degrees()[0].clone();
+    lake.commit(batch(1, &[(row.clone(), 1)])).await.unwrap();
+    let (_dir, other_location) = folder();
+    let other = Lake::open(&other_location, "another", Options::default()).await.unwrap();
+    other.commit(batch(1, &[(samples::documents()[0].clone(), 1)])).await.unwrap();
+    let theirs = Path::new(&other_location).join("documents");
+    fs::rename(theirs, Path::new(&location).join("documents")).unwrap();
+
+    assert_eq!(lake.recover().await.unwrap().unwrap().epoch, 1);
+    lake.commit(batch(2, &[(row.clone(), 1)])).await.unwrap();
+    let error = lake.commit(batch(3, &[(samples::documents()[0].clone(), 1)])).await.unwrap_err();
+    check(&error, &["my lake/documents", "`another`"]);
+    assert_eq!(lake.read::<Degree>(None).await.unwrap(), [(row, 2)]);
 }
 
 #[tokio::test]
@@ -121,6 +140,7 @@ async fn a_damaged_file_is_named() {
         check(&lake.read::<Degree>(None).await.unwrap_err(), &[name(file), "missing"]);
         fs::write(file, kept).unwrap();
     }
+    let rows = bare::<Degree>(&lake).await;
     for (table, version) in [("degrees", 2), ("commits", 3), ("degrees", 0)] {
         let file = &files(&location, &format!("{table}/_delta_log"), ".json")[version];
         let kept = fs::read(file).unwrap();
@@ -133,6 +153,12 @@ async fn a_damaged_file_is_named() {
     fs::remove_file(file).unwrap();
     check(&lake.read::<Degree>(None).await.unwrap_err(), &["degrees", "version 1 before it is missing"]);
     fs::write(file, kept).unwrap();
+
+    let file = Path::new(&location).join("degrees/_delta_log/00000000000000000002.checkpoint.parquet");
+    fs::write(&file, "PAR1").unwrap();
+    check(&lake.read::<Degree>(None).await.unwrap_err(), &["degrees", name(&file)]);
+    fs::remove_file(file).unwrap();
+    assert_eq!(bare::<Degree>(&lake).await, rows);
 
     fs::rename(Path::new(&location).join("degrees"), Path::new(&location).join("elsewhere")).unwrap();
     check(&lake.recover().await.unwrap_err(), &["my lake/degrees", "the table is missing"]);

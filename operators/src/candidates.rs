@@ -1,0 +1,106 @@
+//! Candidates: the hyperedges from which each query may be answered.
+//!
+//! As if its input never changed: for each query the hyperedges that share a scope key with its links and that no link
+//! excludes; for a query whose links give no key, the hyperedges of the texts nearest to it by cosine. It keeps the
+//! hyperedges by scope key, and the cosines of queries without links.
+
+use std::cmp::Reverse;
+
+use hypercane_schemas::{ContentHash, Fixed, Hyperedge, HyperedgeId, QueryId, Vector};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    collection::{Collection, left_join},
+    kernel::{
+        link::{ScopeKey, edge_scope_keys},
+        relevance,
+    },
+    link::LinkedQuery,
+    shared::Shared,
+};
+
+/// A hyperedge with its vector.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Embedded {
+    /// The hyperedge.
+    pub hyperedge: Shared<Hyperedge>,
+    /// The vector of its text; `None` until it is recorded.
+    pub vector: Option<Vector>,
+}
+
+/// The hyperedges with their vectors.
+pub fn embed<'scope>(
+    hyperedges: Collection<'scope, (HyperedgeId, Shared<Hyperedge>)>,
+    vectors: Collection<'scope, (ContentHash, Vector)>,
+) -> Collection<'scope, Shared<Embedded>> {
+    let by_text = hyperedges.map(|(_, hyperedge)| (hyperedge.embedded_as, hyperedge));
+    left_join(by_text, vectors).map(|(_, hyperedge, vector)| Shared::new(Embedded { hyperedge, vector }))
+}
+
+/// The candidates of each query.
+pub fn candidates<'scope>(
+    queries: Collection<'scope, (QueryId, Shared<LinkedQuery>)>,
+    hyperedges: Collection<'scope, Shared<Embedded>>,
+) -> Collection<'scope, (QueryId, Shared<Embedded>)> {
+    let asked = queries.clone().flat_map(|(id, query)| {
+        let keys = query.links.scope().into_iter();
+        keys.map(|key| (key, (id.clone(), query.clone()))).collect::<Vec<(ScopeKey, _)>>()
+    });
+    let offered = hyperedges.clone().flat_map(|embedded| {
+        let keys = edge_scope_keys(&embedded.hyperedge).into_iter();
+        keys.map(|key| (key, embedded.clone())).collect::<Vec<_>>()
+    });
+    let linked = asked
+        .join_map(offered, |_, (id, query), embedded| {
+            query.links.score(&embedded.hyperedge).map(|_| (id.clone(), embedded.clone()))
+        })
+        .flat_map(|candidate| candidate);
+    linked.concat(nearest(queries, hyperedges))
+}
+
+/// Shards in which cosines are ranked before they are ranked together, so that workers share the scan.
+const SHARDS: u64 = 16;
+
+/// For queries without links: the hyperedges of the texts nearest to the question.
+fn nearest<'scope>(
+    queries: Collection<'scope, (QueryId, Shared<LinkedQuery>)>,
+    hyperedges: Collection<'scope, Shared<Embedded>>,
+) -> Collection<'scope, (QueryId, Shared<Embedded>)> {
+    let open = queries.filter(|(_, query)| query.vector.is_some() && query.links.scope().is_empty());
+    let everywhere =
+        open.clone().flat_map(|(id, query)| (0..SHARDS).map(move |shard| (shard, (id.clone(), query.clone()))));
+    let texts = hyperedges
+        .clone()
+        .flat_map(|embedded| Some((embedded.hyperedge.embedded_as, embedded.vector.clone()?)))
+        .distinct()
+        .map(|(text, vector)| ((text.0 % u128::from(SHARDS)) as u64, (text, vector)));
+    let cosine = |question: &Option<Vector>, vector: &Vector| {
+        let cosine = question.as_ref().map_or(0.0, |question| relevance(&question.0, &vector.0));
+        Reverse(Fixed::from_f64(cosine))
+    };
+    let in_shards = everywhere
+        .join_map(texts, move |shard, (id, query), (text, vector)| {
+            ((id.clone(), *shard), (cosine(&query.vector, vector), *text, query.query.parameters.seeds))
+        })
+        .reduce_named("Nearest: shard", |_, ranked, output| output.extend(best(ranked)));
+    let best_texts = in_shards
+        .map(|((id, _shard), ranked)| (id, ranked))
+        .reduce_named("Nearest", |_, ranked, output| output.extend(best(ranked)))
+        .map(|(id, (_, text, _))| (text, id));
+    let by_text = hyperedges.map(|embedded| (embedded.hyperedge.embedded_as, embedded));
+    let found = best_texts.join_map(by_text, |_, id, embedded| (id.clone(), embedded.clone()));
+    // What a link excludes, such as a later issue than the query's `as_of`, stays out here too.
+    found
+        .join_map(open, |id, embedded, query| {
+            query.links.score(&embedded.hyperedge).map(|_| (id.clone(), embedded.clone()))
+        })
+        .flat_map(|candidate| candidate)
+}
+
+type Ranked = (Reverse<Fixed>, ContentHash, u16);
+
+/// The first of a sorted list, as many as the query wants seeds.
+fn best(ranked: &[(&Ranked, isize)]) -> Vec<(Ranked, isize)> {
+    let n_seeds = ranked.first().map_or(0, |((_, _, seeds), _)| usize::from(*seeds));
+    ranked.iter().take(n_seeds).map(|(ranked, _)| ((*ranked).clone(), 1)).collect()
+}

@@ -1,0 +1,114 @@
+//! Trajectory: the ordered evidence that answers each query (OKH-RAG 3.2).
+//!
+//! As if its input never changed: for each query the best diverse trajectories among its candidates, by the plain
+//! [`crate::kernel::retrieve`]. It keeps each query's candidates and the cells of their groups; a query is searched anew only
+//! when one of these changes.
+
+use std::sync::Arc;
+
+use hypercane_schemas::{AnswerStep, Cell, Fixed, GroupKey, QueryId};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    candidates::Embedded,
+    collection::Collection,
+    domain::Domain,
+    kernel::{Asked, Candidate, Laid, PrecedenceRules, Reach, retrieve},
+    link::LinkedQuery,
+    shared::Shared,
+};
+
+/// What a query is answered from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+enum Part {
+    Query(Shared<LinkedQuery>),
+    Cells(Shared<Vec<Cell>>),
+    Candidate(Shared<Embedded>),
+}
+
+/// The steps of each query's trajectories.
+pub fn trajectory<'scope>(
+    queries: Collection<'scope, (QueryId, Shared<LinkedQuery>)>,
+    candidates: Collection<'scope, (QueryId, Shared<Embedded>)>,
+    cells: Collection<'scope, Cell>,
+    domain: Arc<Domain>,
+) -> Collection<'scope, AnswerStep> {
+    let groups = cells.map(|cell| (cell.group.clone(), cell)).reduce_named("Trajectory: cells", |_, cells, output| {
+        let cells: Vec<Cell> = cells.iter().map(|(cell, _)| (*cell).clone()).collect();
+        output.push((Shared::new(cells), 1));
+    });
+    let asked_groups = candidates
+        .clone()
+        .map(|(id, candidate)| (candidate.hyperedge.group.clone(), id))
+        .distinct()
+        .join_map(groups, |_group: &GroupKey, id, cells| (id.clone(), Part::Cells(cells.clone())));
+    let rules = PrecedenceRules::from(&*domain);
+    queries
+        .map(|(id, query)| (id, Part::Query(query)))
+        .concat(candidates.map(|(id, candidate)| (id, Part::Candidate(candidate))))
+        .concat(asked_groups)
+        .reduce_named("Trajectory", move |id, parts, output| {
+            let mut query = None;
+            let mut cells: Vec<Cell> = Vec::new();
+            let mut candidates: Vec<&Embedded> = Vec::new();
+            for (part, _) in parts {
+                match part {
+                    Part::Query(linked) => query = Some(linked),
+                    Part::Cells(group) => cells.extend(group.iter().cloned()),
+                    Part::Candidate(candidate) => candidates.push(candidate),
+                }
+            }
+            if let Some(query) = query {
+                let steps = answer(id, query, &candidates, &Reach::new(&rules, &cells), &domain);
+                output.extend(steps.into_iter().map(|step| (step, 1)));
+            }
+        })
+        .map(|(_, step)| step)
+}
+
+/// The answer to one query, from all that it may be answered from.
+pub fn answer(
+    id: &QueryId,
+    query: &LinkedQuery,
+    candidates: &[&Embedded],
+    reach: &Reach,
+    domain: &Domain,
+) -> Vec<AnswerStep> {
+    let pool: Vec<Candidate<'_>> = candidates
+        .iter()
+        .map(|embedded| Candidate {
+            edge: &embedded.hyperedge,
+            vector: embedded.vector.as_ref().map_or(&[][..], |vector| &vector.0),
+        })
+        .collect();
+    let asked = Asked {
+        links: &query.links,
+        vector: query.vector.as_ref().map_or(&[][..], |vector| &vector.0),
+        group: query.query.group.as_ref(),
+        parameters: &query.query.parameters,
+    };
+    let laid = retrieve(&asked, &pool, reach, domain);
+    let steps = laid.iter().enumerate().flat_map(|(rank, trajectory)| steps(id, rank, trajectory, candidates, domain));
+    steps.collect()
+}
+
+fn steps(id: &QueryId, rank: usize, trajectory: &Laid, candidates: &[&Embedded], domain: &Domain) -> Vec<AnswerStep> {
+    let step = |(at, step): (usize, &crate::kernel::Step)| {
+        let hyperedge = &candidates[step.candidate].hyperedge;
+        AnswerStep {
+            query: id.clone(),
+            rank: rank as u16 + 1,
+            step: at as u16 + 1,
+            hyperedge: hyperedge.id,
+            relation: hyperedge.relation.clone(),
+            phase: domain.phase(hyperedge.family).to_owned(),
+            horizon_hours: hyperedge.horizon_hours,
+            issued_at: hyperedge.issued_at,
+            text: hyperedge.text.clone(),
+            relevance: Fixed::from_f64(step.relevance),
+            score: trajectory.score,
+            provenance: hyperedge.provenance.clone(),
+        }
+    };
+    trajectory.steps.iter().enumerate().map(step).collect()
+}

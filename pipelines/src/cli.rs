@@ -1,0 +1,58 @@
+//! The command `hypercane`: what can be said to it, one module a command.
+
+mod check_extraction;
+mod demo;
+mod eval;
+mod run;
+mod setup;
+mod show;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A streaming engine that keeps a knowledge hypergraph true while documents arrive, change and disappear, and keeps the
+/// answers to standing questions true with it.
+#[derive(Debug, Parser)]
+#[command(name = "hypercane", version, propagate_version = true, arg_required_else_help = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    /// What is logged to standard error: error, warn, info, debug, or a filter such as `hypercane=debug`.
+    #[arg(long, global = true, default_value = "warn", env = "HYPERCANE_LOG")]
+    log: String,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a pipeline until it is stopped, or until its files are read.
+    Run(run::Arguments),
+    /// Replay a storm that ships with the program, follow ten standing questions, and write a lake.
+    Demo(demo::Arguments),
+    /// Compare what the grammars extract with independent tables.
+    CheckExtraction(check_extraction::Arguments),
+    /// Ask questions whose evidence is known, and measure what is found.
+    Eval(eval::Arguments),
+}
+
+/// Runs what the arguments say. Errors are printed with their causes.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if let Err(error) = crate::telemetry::start(&arguments.log) {
+        eprintln!("error: {error}");
+        return ExitCode::FAILURE;
+    }
+    let outcome = match arguments.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::CheckExtraction(arguments) => check_extraction::run(&arguments),
+        Command::Eval(arguments) => eval::run(&arguments),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! `hypercane demo`: a storm that ships with the program, replayed.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use anyhow::Context as _;
+use hypercane_schemas::{Change, Query, ResultEvent};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{setup, show};
+use crate::{
+    connect::{
+        format::Decoder,
+        lake::{self, Lake},
+        packs,
+        transport::RawRecord,
+    },
+    pipeline::Pipeline,
+};
+
+/// Replay a storm that ships with the program, follow ten standing questions, and write a lake.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Folder of the storm: feed.jsonl, queries.jsonl and the texts.
+    #[arg(long, default_value = "data/demo")]
+    data: PathBuf,
+    /// Where the lake is written; an existing lake of this demonstration is written anew.
+    #[arg(long, default_value = "demo-lake")]
+    lake: PathBuf,
+    /// Folder of the embedding model.
+    #[arg(long)]
+    model: Option<PathBuf>,
+    /// Worker threads of the dataflow.
+    #[arg(long, default_value_t = 2)]
+    workers: usize,
+    /// Show only what came or went among the best evidence of each question.
+    #[arg(long)]
+    brief: bool,
+}
+
+/// A line of the replay script.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Line {
+    /// When it arrives.
+    pub(super) at: jiff::Timestamp,
+    /// The topic.
+    pub(super) topic: String,
+    /// The key.
+    pub(super) key: String,
+    /// The file with the text, for documents.
+    #[serde(default)]
+    pub(super) file: Option<String>,
+    /// The payload; with `file` the fields beside the text; null deletes.
+    #[serde(default, deserialize_with = "present")]
+    pub(super) value: Option<Value>,
+}
+
+/// Tells a value that is null from one that is left out.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl Line {
+    /// The payload that the line stands for; `None` deletes.
+    pub(super) fn payload(&self, folder: &Path) -> anyhow::Result<Option<Vec<u8>>> {
+        let mut value = match (&self.file, &self.value) {
+            (None, None | Some(Value::Null)) => return Ok(None),
+            (_, Some(value)) => value.clone(),
+            (Some(_), None) => Value::Object(serde_json::Map::new()),
+        };
+        if let (Some(file), Value::Object(fields)) = (&self.file, &mut value) {
+            let path = folder.join(file);
+            let text = std::fs::read_to_string(&path).with_context(|| format!("{} can't be read", path.display()))?;
+            fields.insert("text".into(), Value::String(text));
+        }
+        Ok(Some(serde_json::to_vec(&value)?))
+    }
+}
+
+/// Reads a file of one JSON object a line.
+pub(super) fn read_lines<T: for<'de> Deserialize<'de>>(path: &Path) -> anyhow::Result<Vec<T>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("{} can't be read", path.display()))?;
+    let read = |(at, line): (usize, &str)| {
+        serde_json::from_str(line).with_context(|| format!("{} line {} is wrong", path.display(), at + 1))
+    };
+    text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(read).collect()
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let feed: Vec<Line> = read_lines(&arguments.data.join("feed.jsonl"))?;
+    let queries: Vec<Query> = read_lines(&arguments.data.join("queries.jsonl"))?;
+    let questions: BTreeMap<_, _> = queries.iter().map(|query| (query.id.clone(), query.question.clone())).collect();
+    let runtime = setup::runtime()?;
+    let model = setup::model(&setup::model_folder(arguments.model.as_deref()))?;
+    remove_former(&arguments.lake)?;
+    let location = arguments.lake.to_string_lossy().into_owned();
+    let lake = runtime.block_on(Lake::open(&location, "demo", lake::Options::default()))?;
+    let recorded = runtime.block_on(setup::recorded_in_lake(model, 2, &lake))?;
+    let domain = Arc::new(packs::load("cyclone")?);
+    let mut pipeline = runtime.block_on(Pipeline::start(arguments.workers, domain, recorded, Some(lake)))?;
+    let decoder = Decoder::default();
+
+    println!("Ten standing questions:");
+    for query in &queries {
+        println!("  [{}] {}", query.id.0, query.question);
+    }
+    let topic: Arc<str> = "queries".into();
+    let mut inputs = Vec::new();
+    for query in &queries {
+        let payload = Some(serde_json::to_vec(query)?);
+        inputs.extend(decoder.decode(&RawRecord::new(&topic, query.id.0.as_str(), payload)).ok());
+    }
+    runtime.block_on(pipeline.step(inputs))?;
+
+    let mut n_changes = 0;
+    for line in &feed {
+        let what = if line.payload(&arguments.data)?.is_none() { "deleted" } else { line.topic.trim_end_matches('s') };
+        println!("\n{}  {} {}", line.at.strftime("%d %b %Y %H:%MZ"), what, line.key);
+        let topic: Arc<str> = line.topic.as_str().into();
+        let raw = RawRecord::new(&topic, line.key.as_str(), line.payload(&arguments.data)?);
+        match decoder.decode(&raw) {
+            Ok(input) => {
+                let stepped = runtime.block_on(pipeline.step(vec![input]))?;
+                for reject in &stepped.rejects {
+                    let place = reject.line.map_or_else(String::new, |line| format!(" line {line}"));
+                    println!("  rejected: {}{place}: {}", reject.key, reject.reason);
+                }
+                n_changes += stepped.results.len();
+                show_changes(&stepped.results, &questions, arguments.brief);
+            }
+            Err(reject) => {
+                println!("  rejected: {}", reject.reason);
+                runtime.block_on(pipeline.reject(vec![*reject]))?;
+            }
+        }
+        runtime.block_on(pipeline.begin_commit())?;
+    }
+    runtime.block_on(pipeline.commit())?;
+    println!("\n{} records replayed; {n_changes} changes of answers. The lake is in {location}.", feed.len());
+    println!("Open it, for example, with Polars:\n");
+    println!("    import polars as pl");
+    println!(
+        "    pl.read_delta(\"{location}/answers\").group_by(pl.exclude(\"epoch\", \"diff\")).agg(pl.sum(\"diff\"))"
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The changes of an epoch, question by question.
+fn show_changes(results: &[ResultEvent], questions: &BTreeMap<hypercane_schemas::QueryId, String>, brief: bool) {
+    let mut shown = None;
+    for event in results.iter().filter(|event| !brief || (event.step.rank == 1 && event.change != Change::Moved)) {
+        if shown != Some(&event.step.query) {
+            let question = questions.get(&event.step.query).map_or("", String::as_str);
+            println!("  [{}] {question}", event.step.query.0);
+            println!("    cause: {}", show::cause(event));
+            shown = Some(&event.step.query);
+        }
+        println!("    {}", show::event(event));
+    }
+}
+
+/// Removes the lake of an earlier demonstration, and nothing else: a folder without a lake in it is left alone.
+fn remove_former(folder: &Path) -> anyhow::Result<()> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    let is_lake = folder.join("commits/_delta_log").is_dir();
+    let is_empty = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+    if !is_lake && !is_empty {
+        anyhow::bail!("{} exists and is no lake; name another folder with --lake", folder.display());
+    }
+    std::fs::remove_dir_all(folder).with_context(|| format!("{} can't be written anew", folder.display()))
+}

@@ -1,0 +1,171 @@
+//! `hypercane run`: a pipeline from a configuration.
+
+use std::{
+    io::{IsTerminal as _, Write as _},
+    path::PathBuf,
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use hypercane_schemas::Epoch;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{setup, show};
+use crate::{
+    config::{self, Config},
+    connect::{
+        self, files,
+        format::Decoder,
+        lake::{self, Lake},
+        packs,
+        transport::{Feed, Limits, Sink},
+    },
+    pipeline::Pipeline,
+    run::{Settings, read_result, run as run_pipeline},
+};
+
+/// Run a pipeline until it is stopped, or until its files are read.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The configuration, a TOML file; `deploy/hypercane.toml` is an example. `HYPERCANE__SECTION__KEY` overrides a value.
+    config: PathBuf,
+    /// Print results as JSON, one a line (with files as source).
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let config = Config::load(&arguments.config, std::env::vars())?;
+    let domain = Arc::new(packs::load(&config.pipeline.domain)?);
+    let runtime = setup::runtime()?;
+    let lake = runtime.block_on(Lake::open(&config.lake.location, &config.pipeline.id, lake::Options::default()))?;
+    let model = setup::model(&config.model.folder)?;
+    let recorded = runtime.block_on(setup::recorded_in_lake(model, config.model.threads, &lake))?;
+    let started = Pipeline::start(config.pipeline.workers, domain, recorded, Some(lake));
+    let mut pipeline = runtime.block_on(started)?;
+    let topics = config.source.kafka.as_ref().map(|kafka| kafka.topics.clone()).unwrap_or_default();
+    let (feed, mut sink) = source(&config, &pipeline, arguments.json)?;
+    let decoder = Decoder {
+        documents: topics.documents.clone(),
+        horizons: topics.horizons.clone(),
+        queries: topics.queries.clone(),
+        max_bytes: config.pipeline.max_record_bytes,
+    };
+    let settings = Settings {
+        max_epoch_records: config.pipeline.max_epoch_records,
+        commit_interval: config.pipeline.commit_interval(),
+        results: topics.results,
+        rejects: topics.rejects,
+    };
+    let stop = stop_on_signal(&runtime);
+    let bar = progress_bar();
+    let done = run_pipeline(&runtime, &mut pipeline, &feed, &decoder, &mut *sink, &settings, &stop, |progress| {
+        bar.set_message(format!(
+            "{} records, {} epochs, {} changes of answers, {} rejects",
+            progress.n_records, progress.n_epochs, progress.n_results, progress.n_rejects
+        ));
+        bar.tick();
+    })?;
+    bar.finish_and_clear();
+    eprintln!(
+        "{} records in {} epochs; {} changes of answers; {} rejects; the lake is in {}",
+        done.n_records, done.n_epochs, done.n_results, done.n_rejects, config.lake.location
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The source and the sink that the configuration names.
+fn source(config: &Config, pipeline: &Pipeline, json: bool) -> anyhow::Result<(Feed, Box<dyn Sink>)> {
+    match (&config.source.files, &config.source.kafka) {
+        (Some(settings), _) => {
+            let mut read = files::Settings::once(&settings.paths)?;
+            read.watch = settings.watch;
+            read.max_bytes = config.pipeline.max_record_bytes;
+            let feed = files::open(read, Limits::default())?;
+            Ok((feed, Box::new(Printer { json })))
+        }
+        (None, Some(kafka)) => kafka_source(kafka, config, pipeline),
+        (None, None) => anyhow::bail!("the configuration names no source"),
+    }
+}
+
+#[cfg(feature = "kafka")]
+fn kafka_source(kafka: &config::Kafka, config: &Config, pipeline: &Pipeline) -> anyhow::Result<(Feed, Box<dyn Sink>)> {
+    let _ = (kafka, config, pipeline);
+    anyhow::bail!("the Kafka source is not wired yet")
+}
+
+#[cfg(not(feature = "kafka"))]
+fn kafka_source(_: &config::Kafka, _: &Config, _: &Pipeline) -> anyhow::Result<(Feed, Box<dyn Sink>)> {
+    anyhow::bail!("this program was built without Kafka; build it with the feature `kafka`, or use [source.files]")
+}
+
+/// Set by the first SIGINT or SIGTERM: the epoch is finished and committed. The second ends the process at once.
+fn stop_on_signal(runtime: &tokio::runtime::Runtime) -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&stop);
+    runtime.spawn(async move {
+        loop {
+            if signalled().await.is_err() {
+                return;
+            }
+            if told.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+            eprintln!("stopping: the epoch is finished and committed; a second signal stops at once");
+        }
+    });
+    stop
+}
+
+async fn signalled() -> std::io::Result<()> {
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    tokio::select! {
+        outcome = tokio::signal::ctrl_c() => outcome,
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+/// A spinner on standard error; nothing where that is no terminal.
+fn progress_bar() -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style =
+        ProgressStyle::with_template("{spinner} {elapsed} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    ProgressBar::new_spinner().with_style(style)
+}
+
+/// Prints results to standard output and rejects to standard error.
+struct Printer {
+    json: bool,
+}
+
+impl Sink for Printer {
+    fn send(&mut self, topic: &str, key: &[u8], payload: Option<&[u8]>) -> Result<(), connect::Error> {
+        let payload = payload.unwrap_or_default();
+        let failed =
+            |e: std::io::Error| connect::Error::lasting("standard output can't be written".to_owned()).because(e);
+        let mut out = std::io::stdout().lock();
+        match read_result(payload) {
+            Ok(event) if !self.json => {
+                writeln!(out, "[{}] {}  <- {}", event.step.query.0, show::event(&event), show::cause(&event))
+                    .map_err(failed)
+            }
+            Ok(_) => out.write_all(payload).and_then(|()| out.write_all(b"\n")).map_err(failed),
+            Err(_) => {
+                eprintln!("{topic}: {}: {}", String::from_utf8_lossy(key), String::from_utf8_lossy(payload));
+                Ok(())
+            }
+        }
+    }
+
+    fn flush(&mut self, _epoch: Epoch) -> Result<(), connect::Error> {
+        std::io::stdout()
+            .flush()
+            .map_err(|e| connect::Error::lasting("standard output can't be written".to_owned()).because(e))
+    }
+}

@@ -1,0 +1,61 @@
+//! What several commands set up: the asynchronous runtime, the model, the record of its vectors.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::Context as _;
+
+use crate::{
+    connect::{
+        embed::{EmbedService, Embedder, FileStore, Model, Recorded, ServiceSettings, VectorStore},
+        lake::Lake,
+    },
+    pipeline::LakeVectors,
+};
+
+/// A runtime for the edges.
+pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("the runtime can't be started")
+}
+
+/// Loads the embedding model.
+pub(super) fn model(folder: &Path) -> anyhow::Result<Arc<dyn Model>> {
+    let embedder = Embedder::load(folder).with_context(|| {
+        format!("the embedding model can't be loaded from {}; `make models` fetches it", folder.display())
+    })?;
+    Ok(Arc::new(embedder))
+}
+
+/// The model before a record in a lake.
+pub(super) async fn recorded_in_lake(
+    model: Arc<dyn Model>,
+    threads: usize,
+    lake: &Lake,
+) -> anyhow::Result<Arc<Recorded>> {
+    let store = LakeVectors::open(lake.clone(), model.id()).await.context("recorded vectors can't be read")?;
+    recorded(model, threads, Arc::new(store))
+}
+
+/// The model before a record in a file, for commands without a lake.
+pub(super) fn recorded_in_file(model: Arc<dyn Model>, threads: usize, file: &Path) -> anyhow::Result<Arc<Recorded>> {
+    let store = FileStore::open(file, model.id())?;
+    recorded(model, threads, Arc::new(store))
+}
+
+fn recorded(model: Arc<dyn Model>, threads: usize, store: Arc<dyn VectorStore>) -> anyhow::Result<Arc<Recorded>> {
+    let settings = ServiceSettings { threads, ..ServiceSettings::default() };
+    let service = EmbedService::start(model, &settings).context("the model's threads can't be started")?;
+    Ok(Arc::new(Recorded::new(service, store)))
+}
+
+/// Where the model's files are: as given, else `HYPERCANE_CACHE`, else `.cache` here.
+pub(super) fn model_folder(given: Option<&Path>) -> PathBuf {
+    given.map_or_else(|| cache().join("models/all-MiniLM-L6-v2"), Path::to_owned)
+}
+
+/// The folder for what is fetched or can be made again.
+pub(super) fn cache() -> PathBuf {
+    std::env::var_os("HYPERCANE_CACHE").map_or_else(|| ".cache".into(), PathBuf::from)
+}

@@ -1,0 +1,40 @@
+//! Results for people: one line a step, its cause below.
+
+use hypercane_schemas::{Change, DocumentKey, Fixed, ResultEvent};
+
+/// One step that came, went or moved, with its cause.
+pub(super) fn event(event: &ResultEvent) -> String {
+    let step = &event.step;
+    let sign = match event.change {
+        Change::Came => "+",
+        Change::Went => "-",
+        Change::Moved => "~",
+    };
+    let at = step.issued_at.map_or_else(String::new, |at| format!(" {}", at.strftime("%d %b %H:%MZ")));
+    let horizon = step.horizon_hours.map_or_else(String::new, |hours| match hours {
+        0.. => format!(" T-{hours}"),
+        _ => format!(" T+{}", -hours),
+    });
+    let from = event.moved_from.map_or_else(String::new, |(rank, step)| format!(" (was {rank}.{step})"));
+    format!("{sign} {}.{}{at}{horizon}  {}{from}", step.rank, step.step, step.text)
+}
+
+/// Why, in words.
+pub(super) fn cause(event: &ResultEvent) -> String {
+    let mut causes: Vec<String> = event.cause.documents.iter().map(|DocumentKey(key)| key.clone()).collect();
+    causes.extend(event.cause.horizons.iter().map(|group| format!("the reference time of {}", group.0)));
+    if event.cause.query_changed {
+        causes.push("the question itself".into());
+    }
+    if causes.len() > 6 {
+        let more = causes.len() - 5;
+        causes.truncate(5);
+        causes.push(format!("{more} more"));
+    }
+    causes.join(", ")
+}
+
+/// A share as a percentage with one decimal.
+pub(super) fn percent(share: f64) -> String {
+    format!("{}%", Fixed::from_f64((share * 1000.0).round() / 10.0))
+}

@@ -1,0 +1,67 @@
+//! Enrich: what each document and query needs of the models, asked for and recorded before it is let in.
+//!
+//! A document enters the dataflow in one epoch with every vector that its facts will ask for, so that it is visible whole
+//! or not at all; while a vector is missing, what stands under its key stays.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
+
+use hypercane_operators::{domain::Domain, extract, kernel};
+use hypercane_schemas::{ContentHash, Document, Vector};
+use rayon::prelude::*;
+
+use crate::connect::{self, embed::Recorded};
+
+/// Asks the models for what is missing.
+pub struct Enricher {
+    domain: Arc<Domain>,
+    recorded: Arc<Recorded>,
+    /// Texts whose vectors the dataflow has.
+    given: HashSet<ContentHash>,
+}
+
+impl Enricher {
+    /// An enricher that has given nothing yet.
+    pub fn new(domain: Arc<Domain>, recorded: Arc<Recorded>) -> Self {
+        Self { domain, recorded, given: HashSet::new() }
+    }
+
+    /// The vectors that these documents and questions need and that were not given before.
+    ///
+    /// # Errors
+    /// The model, or the record of its outputs, fails.
+    pub async fn vectors<'a>(
+        &mut self,
+        documents: impl IntoIterator<Item = &'a Document>,
+        questions: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<(ContentHash, Vector)>, connect::Error> {
+        let documents: Vec<&Document> = documents.into_iter().collect();
+        let domain = &self.domain;
+        let texts: Vec<String> = documents.par_iter().flat_map_iter(|document| texts(document, domain)).collect();
+        let questions = questions.into_iter().map(str::to_owned);
+        let mut missing: BTreeMap<ContentHash, String> = BTreeMap::new();
+        for text in texts.into_iter().chain(questions) {
+            let hash = kernel::embedded_as(&text);
+            if !self.given.contains(&hash) {
+                missing.entry(hash).or_insert(text);
+            }
+        }
+        let (hashes, texts): (Vec<ContentHash>, Vec<String>) = missing.into_iter().unzip();
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let vectors = self.recorded.vectors(&texts).await?;
+        self.given.extend(hashes.iter().copied());
+        Ok(hashes.into_iter().zip(vectors).collect())
+    }
+}
+
+/// The texts that a document's facts are embedded under. A document that can't be read needs none; it becomes a reject.
+fn texts(document: &Document, domain: &Domain) -> Vec<String> {
+    let Ok(extracted) = extract::read(document, domain) else { return Vec::new() };
+    let facts = extracted.extraction.facts.iter();
+    let assertions = facts.filter_map(|fact| kernel::canonicalize(&document.key, &extracted, fact, domain).ok());
+    assertions.flat_map(|assertion| kernel::texts_to_embed(&assertion, domain)).collect()
+}

@@ -1,0 +1,167 @@
+//! The loop of a running pipeline: from a feed of records to epochs, results and commits.
+//!
+//! While an epoch is worked on, the feed fills; the next epoch takes all that is there, up to a bound. So a quiet pipeline
+//! answers each record at once, and a busy one works in larger batches. Offsets are noted with the epoch that read them
+//! and become final with the commit of that epoch. Results are sent before their commit: after a crash some are sent
+//! again, none is lost; the lake holds everything exactly once.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use hypercane_schemas::{Reject, ResultEvent};
+use tokio::runtime::Runtime;
+
+use crate::{
+    connect::{
+        self,
+        format::{Decoder, Input},
+        transport::{Event, Feed, Next, Sink},
+    },
+    pipeline::{Error, Offsets, Pipeline, Stepped},
+};
+
+/// How a pipeline runs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Most records in an epoch.
+    pub max_epoch_records: usize,
+    /// Longest wait of a result for its commit.
+    pub commit_interval: Duration,
+    /// Topic of results.
+    pub results: String,
+    /// Topic of rejects.
+    pub rejects: String,
+}
+
+/// What a run has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Records read.
+    pub n_records: u64,
+    /// Epochs.
+    pub n_epochs: u64,
+    /// Steps of answers that came, went or moved.
+    pub n_results: u64,
+    /// Records, documents or parts that could not be used.
+    pub n_rejects: u64,
+}
+
+/// How long to wait for a record before looking whether to stop or to commit.
+const WAIT: Duration = Duration::from_millis(20);
+
+/// Runs until the feed ends or `stop` is set; then commits everything.
+///
+/// # Errors
+/// The source, a model, the dataflow, a sink or the lake fails. What was committed stays; a restart goes on from there.
+pub fn run(
+    runtime: &Runtime,
+    pipeline: &mut Pipeline,
+    feed: &Feed,
+    decoder: &Decoder,
+    sink: &mut dyn Sink,
+    settings: &Settings,
+    stop: &AtomicBool,
+    mut watch: impl FnMut(Progress),
+) -> Result<Progress, Error> {
+    let mut progress = Progress::default();
+    let mut ended = false;
+    while !ended && !stop.load(Ordering::Relaxed) {
+        let gathered = gather(feed, decoder, settings.max_epoch_records)?;
+        ended = gathered.ended;
+        progress.n_records += gathered.n_records;
+        if !gathered.inputs.is_empty() {
+            let stepped = runtime.block_on(pipeline.step(gathered.inputs))?;
+            progress.n_epochs += 1;
+            progress.n_results += stepped.results.len() as u64;
+            progress.n_rejects += stepped.rejects.len() as u64;
+            send(&stepped, sink, settings)?;
+        }
+        if !gathered.rejects.is_empty() {
+            progress.n_rejects += gathered.rejects.len() as u64;
+            let epoch = pipeline.next_epoch() - 1;
+            for reject in &gathered.rejects {
+                send_reject(reject, sink, settings)?;
+            }
+            sink.flush(epoch)?;
+            runtime.block_on(pipeline.reject(gathered.rejects))?;
+        }
+        pipeline.read_up_to(gathered.offsets);
+        watch(progress);
+        if pipeline.since_commit() >= settings.commit_interval {
+            runtime.block_on(pipeline.begin_commit())?;
+        }
+    }
+    runtime.block_on(pipeline.commit())?;
+    watch(progress);
+    Ok(progress)
+}
+
+#[derive(Default)]
+struct Gathered {
+    inputs: Vec<Input>,
+    rejects: Vec<Reject>,
+    offsets: Offsets,
+    n_records: u64,
+    ended: bool,
+}
+
+/// Waits for a record, then takes all that is there, up to the bound.
+fn gather(feed: &Feed, decoder: &Decoder, max_records: usize) -> Result<Gathered, connect::Error> {
+    let mut gathered = Gathered::default();
+    let mut next = feed.next_within(WAIT);
+    loop {
+        match next {
+            Next::Event(Event::Record(record)) => {
+                gathered.n_records += 1;
+                if let (Some(partition), Some(offset)) = (record.partition, record.offset) {
+                    gathered.offsets.insert((record.topic.to_string(), partition), offset + 1);
+                }
+                match decoder.decode(&record) {
+                    Ok(input) => gathered.inputs.push(input),
+                    Err(reject) => gathered.rejects.push(*reject),
+                }
+            }
+            Next::Event(Event::Rejected(reject)) => gathered.rejects.push(*reject),
+            Next::Event(Event::CaughtUp) => tracing::info!("caught up"),
+            Next::Event(Event::Failed(error)) => return Err(error),
+            Next::Nothing => return Ok(gathered),
+            Next::Ended => {
+                gathered.ended = true;
+                return Ok(gathered);
+            }
+        }
+        if gathered.inputs.len() + gathered.rejects.len() >= max_records {
+            return Ok(gathered);
+        }
+        next = feed.try_next();
+    }
+}
+
+fn send(stepped: &Stepped, sink: &mut dyn Sink, settings: &Settings) -> Result<(), connect::Error> {
+    for event in &stepped.results {
+        sink.send(&settings.results, event.step.query.0.as_bytes(), Some(&json(event)?))?;
+    }
+    for reject in &stepped.rejects {
+        send_reject(reject, sink, settings)?;
+    }
+    sink.flush(stepped.epoch)
+}
+
+fn send_reject(reject: &Reject, sink: &mut dyn Sink, settings: &Settings) -> Result<(), connect::Error> {
+    sink.send(&settings.rejects, reject.key.as_bytes(), Some(&json(reject)?))
+}
+
+fn json(row: &impl serde::Serialize) -> Result<Vec<u8>, connect::Error> {
+    serde_json::to_vec(row)
+        .map_err(|e| connect::Error::lasting("a result can't be written as JSON".to_owned()).because(e))
+}
+
+/// Reads a result back, for those who print it.
+///
+/// # Errors
+/// It is none.
+pub fn read_result(payload: &[u8]) -> Result<ResultEvent, serde_json::Error> {
+    serde_json::from_slice(payload)
+}

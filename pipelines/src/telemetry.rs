@@ -1,0 +1,14 @@
+//! Logs: structured lines on standard error, so that standard output stays for results.
+
+use tracing_subscriber::EnvFilter;
+
+/// Starts logging with a filter such as `info` or `hypercane=debug`.
+///
+/// # Errors
+/// The filter is no filter.
+pub fn start(filter: &str) -> Result<(), String> {
+    let filter = EnvFilter::try_new(filter).map_err(|e| format!("the log filter {filter:?} is wrong: {e}"))?;
+    // A second start in one process, as in tests, keeps the first.
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+    Ok(())
+}
