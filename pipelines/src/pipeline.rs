@@ -21,7 +21,7 @@ use crate::{
         format::Input,
         lake::{self, CommitBatch, CommitReport, Lake},
     },
-    enrich::Enricher,
+    enrich::{Enricher, Watch},
     results::results,
     worker::{self, Batch, Engine},
 };
@@ -94,6 +94,11 @@ impl Pipeline {
             pipeline.offsets = point.offsets;
         }
         Ok(pipeline)
+    }
+
+    /// Sets who hears how many vectors of how many there are, while models are asked.
+    pub fn watch_models(&mut self, watch: Watch) {
+        self.enricher.watch(watch);
     }
 
     /// Where each topic and partition goes on.

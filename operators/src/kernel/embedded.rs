@@ -6,7 +6,7 @@
 //! facts. A change hyperedge is embedded by what changes, not by its values, so that its text is known as soon as one of
 //! its documents is.
 
-use hypercane_schemas::{ContentHash, EntityKey, text};
+use hypercane_schemas::{ContentHash, EntityKey, Origin, text};
 
 use crate::{
     assertion::Assertion,
@@ -17,6 +17,13 @@ use crate::{
 /// The identity of a text that is embedded; texts that count as the same (NFKC, white space folded) share it.
 pub fn embedded_as(embedding_text: &str) -> ContentHash {
     ContentHash::of_parts([text::canonical(embedding_text).as_str()])
+}
+
+/// The text under which a fact is embedded. A derived fact is the same computation for every cyclone, so who it is about
+/// is told by the place alone, and all cyclones share its text.
+pub fn fact_embedding_text(relation: &str, evidence: &str, origin: Origin, mentions: &[Mention]) -> String {
+    let named = mentions.iter().filter(|mention| origin != Origin::Derived || mention.role != "storm");
+    embedding_text(relation, evidence, named.map(Named::from))
 }
 
 /// The text under which a change of this thing is embedded: the relation's words and the words of the entity family; parts
