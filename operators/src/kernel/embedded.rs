@@ -11,6 +11,7 @@ use hypercane_schemas::{ContentHash, EntityKey, Origin, text};
 use crate::{
     assertion::Assertion,
     domain::Domain,
+    extraction::Mention,
     kernel::{Named, embedding_text},
 };
 
