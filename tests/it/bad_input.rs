@@ -105,6 +105,10 @@ fn document(text: &str) -> Vec<u8> {
     serde_json::to_vec(&serde_json::json!({ "text": text })).unwrap()
 }
 
+fn post(text: &str) -> Vec<u8> {
+    serde_json::to_vec(&serde_json::json!({ "text": text, "source_kind": "port_post" })).unwrap()
+}
+
 /// A text that ships with the demonstration.
 fn demo_text(name: &str) -> String {
     fs::read_to_string(root().join("data/demo").join(name)).unwrap()
@@ -134,7 +138,7 @@ fn a_record_that_cannot_be_used_is_kept_with_its_reason_and_the_stream_goes_on()
         ("documents", b"{\"text\": \"a\", \"reliability\": 3}", &["reliability", "3", "at most 1"]),
         (
             "horizons",
-            b"{\"group\": \"horizons/0\", \"reference_event\": \"landfall\", \"reference_at\": \"0000-06-01T00:00:00Z\", \"issued_at\": \"2020-08-12T00:00:00Z\"}",
+            b"{\"group\": \"bad/13\", \"reference_event\": \"landfall\", \"reference_at\": \"0000-06-01T00:00:00Z\", \"issued_at\": \"2020-08-12T00:00:00Z\"}",
             &["reference_at", "year 0"],
         ),
         ("queries", b"{\"question\": \"Which ports?\", \"mode\": \"guess\"}", &["field `mode`", "`guess`", "`trajectory`"]),
@@ -194,16 +198,18 @@ fn base64_of(bytes: &[u8]) -> String {
 #[test]
 fn a_text_that_cannot_be_read_is_kept_and_says_its_line() {
     let of_year = |year: &str| forecast_advisory(1, 1, 0, 2, 0).replace("AUG 10 2020", &format!("AUG 10 {year}"));
-    let bad: BTreeMap<&str, (String, &[&str])> = [
-        ("prose", ("Dear all, the meeting is moved to Thursday.".to_owned(), &[] as &[&str])),
-        ("year-0", (of_year("0000"), &["0000"])),
-        ("port", (demo_text("post_unknown_port.txt"), &["Larkspur Landing"])),
-        ("letters", ("A ".repeat(3 << 20), &[])),
-        ("symbols", ("\u{1f300}\u{202e}\u{fffd}\u{7f}\u{1b}[31m".repeat(1000), &[])),
+    let bad: BTreeMap<&str, (Vec<u8>, &[&str])> = [
+        ("prose", (document("Dear all, the meeting is moved to Thursday."), &["product"] as &[&str])),
+        ("year-0", (document(&of_year("0000")), &["0000"])),
+        ("port", (post(&demo_text("post_unknown_port.txt")), &["Larkspur Landing"])),
+        ("letters", (document(&"A ".repeat(3 << 20)), &["product"])),
+        ("symbols", (document(&"\u{1f300}\u{202e}\u{fffd}\u{7f}\u{1b}[31m".repeat(1000)), &["product"])),
+        ("letters-as-post", (post(&"A ".repeat(3 << 20)), &[])),
+        ("symbols-as-post", (post(&"\u{1f300}\u{202e}\u{fffd}\u{7f}\u{1b}[31m".repeat(1000)), &[])),
     ]
     .into();
     let mut messages: Vec<Message> =
-        bad.iter().map(|(key, (text, _))| ("documents", (*key).to_owned(), Some(document(text)))).collect();
+        bad.iter().map(|(key, (payload, _))| ("documents", (*key).to_owned(), Some(payload.clone()))).collect();
     messages.push(("documents", "good".into(), Some(document(&forecast_advisory(1, 1, 0, 2, 0)))));
     let found = outcome(messages);
     for (key, (_, words)) in &bad {
@@ -228,12 +234,15 @@ fn a_text_cut_anywhere_gives_facts_or_a_reason() {
     for path in names {
         let text = fs::read_to_string(&path).unwrap();
         let n_lines = text.lines().count() as u32;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let source_kind = ["post", "msib"].into_iter().find(|kind| name.starts_with(kind));
         // A prime, so that cuts fall on every part of a line.
         for at in (1..text.len()).step_by(13).filter(|at| text.is_char_boundary(*at)) {
             n_cuts += 1;
-            let cut = &text[..at];
+            let mut cut = Document::plain("cut", &text[..at]);
+            cut.source_kind = source_kind.map(|kind| if kind == "post" { "port_post" } else { kind }.to_owned());
             let place = || format!("{}, cut at byte {at}", path.display());
-            match extract::read(&Document::plain("cut", cut), &domain) {
+            match extract::read(&cut, &domain) {
                 Ok(read) => {
                     let (facts, failures) = (&read.extraction.facts, &read.extraction.failures);
                     assert!(!facts.is_empty() || !failures.is_empty(), "{}: nothing is said", place());

@@ -6,6 +6,9 @@
 //! - `bad_input`: what cannot be used is kept with its reason, and the stream goes on
 //! - `tidy`: the layout's invariants
 
+// The modules of a test binary are seen by nobody outside.
+#![allow(unreachable_pub)]
+
 mod bad_input;
 mod harness;
 mod hypergraph;
