@@ -55,7 +55,20 @@ pub fn texts_to_embed(assertion: &Assertion, domain: &Domain) -> Vec<String> {
     std::iter::once(embedding_text(&hyperedge.relation, &hyperedge.text, named)).chain(changes).collect()
 }
 
-/// Whether the key names a state at one place of a sequence.
+/// Whether the key names a state at one place of a sequence. The anchor `horizon:T-48` is the place itself: many facts of
+/// many things share it, so it neither contradicts nor changes.
 pub fn is_state(key: &EntityKey) -> bool {
-    key.family().len() < key.0.len()
+    !key.is_anchor() && key.family().len() < key.0.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_carry_their_place_and_anchors_are_none() {
+        let is = |key: &str| is_state(&EntityKey(key.into()));
+        assert!(is("state:AL092017:@2017-08-25T03:00Z") && is("wind_fcst:IRMA:port_arthur:T-48"));
+        assert!(!is("horizon:T-48") && !is("time:2017-08-25T03:00Z") && !is("storm:AL092017"));
+    }
 }
