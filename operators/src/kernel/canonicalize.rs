@@ -4,13 +4,7 @@ use std::collections::BTreeSet;
 
 use hypercane_schemas::{DocumentKey, Fixed, Hyperedge, HyperedgeId, Member, Provenance, text};
 
-use crate::{
-    assertion::Assertion,
-    domain::Domain,
-    extract::Extracted,
-    extraction::Fact,
-    kernel::{self, Named},
-};
+use crate::{assertion::Assertion, domain::Domain, extract::Extracted, extraction::Fact, kernel};
 
 /// The assertion that a document makes with this fact.
 ///
