@@ -31,10 +31,20 @@ fn main() -> anyhow::Result<()> {
         documents.len(),
         graph.rejected.len(),
         graph.edges.len(),
-        graph.n_texts,
+        graph.texts.len(),
         graph.cells.len(),
         started.elapsed()
     );
+    if flags.iter().any(|f| f == "--texts") {
+        let mut seen = std::collections::BTreeSet::new();
+        for text in &graph.texts {
+            let relation = text.split('.').next().unwrap_or_default().to_owned();
+            if seen.insert(text.clone()) {
+                println!("{relation}\t{text}");
+            }
+        }
+        return Ok(());
+    }
     let questions = read_questions(&file)?;
     let started = std::time::Instant::now();
     let outcomes = evaluate(&graph, &questions, &domain, &hashed)?;

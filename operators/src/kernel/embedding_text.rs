@@ -4,6 +4,8 @@
 //! near-identical facts of successive advisories share one vector, so that a corpus has thousands of texts and not
 //! hundreds of thousands.
 
+use std::collections::BTreeMap;
+
 use crate::extraction::Mention;
 
 /// A participating entity as the text names it.
@@ -22,7 +24,7 @@ impl<'a> From<&'a Mention> for Named<'a> {
 }
 
 /// Types whose names are times, numbers or repeat what the evidence says.
-const UNNAMED: [&str; 12] = [
+const UNNAMED: &[&str] = &[
     "moment",
     "horizon_time",
     "advisory",
@@ -37,27 +39,73 @@ const UNNAMED: [&str; 12] = [
     "disturbance",
 ];
 
-/// The text: relation words, evidence with numbers and times folded, names and types of lasting entities (sorted, each
-/// once). The lead of an evidence line (product, number, issue time) ends at the first `: ` and is left out.
+/// Types whose names are told by links too and recur in all their facts: a name becomes the type's general word.
+const GENERAL: &[(&str, &str)] = &[("cyclone", "storm")];
+
+/// Words of the calendar and the clock.
+const TIMES: &[&str] = &[
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "morning",
+    "afternoon",
+    "evening",
+    "night",
+    "today",
+    "tonight",
+    "tomorrow",
+    "overnight",
+    "early",
+    "late",
+    "utc",
+    "edt",
+    "cdt",
+    "ast",
+    "est",
+    "cst",
+    "hst",
+    "pdt",
+    "am",
+    "pm",
+    "n",
+    "s",
+    "e",
+    "w",
+    "x",
+];
+
+/// The text, in lower case: relation words, evidence with numbers and times folded, names and types of lasting entities
+/// (sorted, each once). The lead of an evidence line (product, number, issue time) ends at the first `: ` and is left out.
 pub fn embedding_text<'a>(relation: &str, evidence: &str, members: impl IntoIterator<Item = Named<'a>>) -> String {
-    let said =
-        evidence.split_once(": ").map_or(evidence, |(lead, rest)| if lead.len() < 160 { rest } else { evidence });
+    let members: Vec<Named<'a>> = members.into_iter().collect();
+    let mut general: BTreeMap<String, &str> = BTreeMap::new();
+    for (kind, word) in GENERAL {
+        let names = members.iter().filter(|m| m.kind == *kind).flat_map(|m| m.name.split_whitespace());
+        general.extend(names.map(|name| (name.to_lowercase(), *word)));
+    }
+    let said = match evidence.split_once(": ") {
+        Some((lead, rest)) if lead.len() < LONGEST_LEAD => rest,
+        _ => evidence,
+    };
     let mut text = relation.replace('_', " ");
     text.push('.');
-    let mut last = "";
+    let mut last = String::new();
     for word in said.split_whitespace().filter_map(folded) {
-        // `# kt, # kt`: one is enough.
+        let word = general.get(word.trim_end_matches("'s")).map_or(word.as_str(), |word| word);
+        // `kt, kt`: one is enough.
         if word != last {
             text.push(' ');
             text.push_str(word);
-            last = word;
+            last = word.to_owned();
         }
     }
-    let mut names: Vec<String> = members
-        .into_iter()
-        .filter(|m| !UNNAMED.contains(&m.kind))
-        .map(|m| format!("{} ({})", m.name.trim(), m.kind.replace('_', " ")))
-        .collect();
+    let is_named = |m: &&Named<'_>| !UNNAMED.contains(&m.kind) && GENERAL.iter().all(|(kind, _)| m.kind != *kind);
+    let shown = |m: &Named<'_>| format!("{} ({})", m.name.trim().to_lowercase(), m.kind.replace('_', " "));
+    let mut names: Vec<String> = members.iter().filter(is_named).map(shown).collect();
     names.sort_unstable();
     names.dedup();
     if !names.is_empty() {
@@ -67,24 +115,25 @@ pub fn embedding_text<'a>(relation: &str, evidence: &str, members: impl IntoIter
     text
 }
 
-/// A word without its outer marks; nothing for a number, a time, a direction or a zone.
-fn folded(word: &str) -> Option<&str> {
+/// Longest lead of an evidence line, in bytes.
+const LONGEST_LEAD: usize = 160;
+
+/// A word in lower case without its outer marks; nothing for a number, a time, a direction or a table's cell.
+fn folded(word: &str) -> Option<String> {
     let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-    let folded_away = bare.is_empty()
-        || bare.bytes().any(|b| b.is_ascii_digit())
-        || matches!(
-            bare,
-            "UTC" | "EDT" | "CDT" | "AST" | "EST" | "CST" | "HST" | "PDT" | "AM" | "PM" | "N" | "S" | "E" | "W"
-        )
+    let lower = bare.to_lowercase();
+    let away = bare.is_empty()
+        || bare.bytes().any(|b| b.is_ascii_digit() || b == b'(')
+        || TIMES.contains(&lower.as_str())
         || is_direction(bare);
-    (!folded_away).then_some(bare)
+    (!away).then_some(lower)
 }
 
 /// Whether a word is a direction of the compass, such as `north-northwest` or `NNW`.
 fn is_direction(word: &str) -> bool {
     let short = word.len() <= 3 && word.bytes().all(|b| b"NSEW".contains(&b));
-    let mut rest = word.to_ascii_lowercase();
-    for part in ["north", "south", "east", "west", "-"] {
+    let mut rest = word.to_lowercase();
+    for part in ["north", "south", "east", "west", "ward", "ern", "-"] {
         rest = rest.replace(part, "");
     }
     short || rest.is_empty()
@@ -105,6 +154,15 @@ mod tests {
             "Hurricane Harvey advisory 20 issued 2017-08-25 09:00 UTC: maximum wind 90 kt, moving north-northwest at 7 kt",
         );
         assert_eq!(a, b);
-        assert_eq!(a, "has cyclone state. maximum wind kt moving at kt | Harvey (cyclone)");
+        assert_eq!(a, "has cyclone state. maximum wind kt moving at kt");
+    }
+
+    #[test]
+    fn places_stay_and_storms_become_general() {
+        let members = [Named { name: "Irma", kind: "cyclone" }, Named { name: "Key West, Florida", kind: "place" }];
+        let evidence =
+            "Hurricane Irma advisory 40 issued 2017-09-09 03:00 UTC: Irma's eye passes near Key West on Sunday";
+        let text = embedding_text("forecasts_track", evidence, members);
+        assert_eq!(text, "forecasts track. storm eye passes near key west on | key west, florida (place)");
     }
 }

@@ -104,6 +104,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let recorded = runtime.block_on(setup::recorded_in_lake(model, 2, &lake))?;
     let domain = Arc::new(packs::load("cyclone")?);
     let mut pipeline = runtime.block_on(Pipeline::start(arguments.workers, domain, recorded, Some(lake)))?;
+    pipeline.watch_models(setup::model_progress());
     let decoder = Decoder::default();
 
     println!("Ten standing questions:");

@@ -49,8 +49,8 @@ pub struct Hypergraph {
     pub issued: BTreeMap<String, Timestamp>,
     /// Documents that gave no fact, with the reason.
     pub rejected: Vec<(String, String)>,
-    /// Distinct texts that were embedded.
-    pub n_texts: usize,
+    /// The distinct texts that were embedded.
+    pub texts: Vec<String>,
 }
 
 /// Builds the hypergraph: grammars, corrections in place of what they correct, one key a storm, facts merged by id.
@@ -216,7 +216,8 @@ fn embed_all(
     }
     let list: Vec<String> = texts.values().map(|(_, text)| text.clone()).collect();
     let vectors = embed(&list).map_err(Error::Embed)?;
-    graph.n_texts = list.len();
+
+    graph.texts = list;
     let vector = |edge: &Hyperedge| texts.get(&edge.embedded_as).and_then(|(at, _)| vectors.get(*at)).cloned();
     graph.vectors = graph
         .edges

@@ -74,7 +74,9 @@ pub fn measure(
 
 /// How many of the needed documents are cited, and their share; all, where none is needed.
 pub(super) fn shares(question: &Question, cited: &BTreeSet<&String>) -> (usize, f64) {
-    let n_found = question.needs.iter().filter(|need| cited.contains(need)).count();
+    // A row of a table stands for the table.
+    let row_of = |need: &str| cited.iter().any(|d| d.strip_prefix(need).is_some_and(|rest| rest.starts_with('#')));
+    let n_found = question.needs.iter().filter(|need| cited.contains(need) || row_of(need)).count();
     let share = if question.needs.is_empty() { 1.0 } else { n_found as f64 / question.needs.len() as f64 };
     (n_found, share)
 }

@@ -146,6 +146,10 @@ const FAMILIES: &[(&str, &[u8])] = &[
     ("cargo", &[10, 12]),
     ("recover*", &[12]),
     ("impact", &[11]),
+    ("posts", &[10, 12]),
+    ("the post", &[10, 12]),
+    ("post of", &[10, 12]),
+    ("harbor master", &[10, 12]),
 ];
 
 /// Port conditions by the words that name them.
@@ -319,6 +323,20 @@ const CHANGE: &[&str] = &[
     "cancel*",
     "the end of",
 ];
+/// Words for a storm's class.
+const STATUS: &[&str] = &[
+    "class",
+    "classes",
+    "classif*",
+    "status change*",
+    "status of",
+    "statuses",
+    "designat*",
+    "what kind of system",
+    "type of system",
+    "titled",
+    "calling",
+];
 const FORECAST: &[&str] = &[
     "forecast to",
     "forecast wind",
@@ -372,6 +390,9 @@ pub(super) fn read(tokens: &[Token], question: &str, domain: &Domain) -> Cues {
         if has(phrase) {
             cues.quadrants.push((*quadrant).to_owned());
         }
+    }
+    if any(STATUS) && !cues.attributes.iter().any(|a| a == "status") {
+        cues.attributes.insert(0, "status".into());
     }
     cues.classes = classes(tokens, domain);
     thresholds(tokens, &words, &mut cues);

@@ -57,7 +57,7 @@ pub struct QuestionSlots {
 }
 
 /// Words that carry nothing by themselves.
-const SMALL: &[&str] = &[
+pub(super) const SMALL: &[&str] = &[
     "the",
     "a",
     "an",

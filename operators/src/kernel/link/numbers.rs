@@ -24,6 +24,10 @@ pub struct NumberSlots {
     pub between: Vec<Number>,
     /// Numbers of bulletins of a year, such as `17-12`.
     pub bulletins: Vec<String>,
+    /// The number from which on products count (`from advisory 12 on`).
+    pub since: Option<u16>,
+    /// The number up to which products count (`everything up to advisory 21`).
+    pub until: Option<u16>,
 }
 
 const HEADS: &[&str] = &[
@@ -203,6 +207,8 @@ fn bulletins(tokens: &[Token], at: usize, found: &mut Vec<String>) -> Option<usi
 /// A list of numbers from `at` on; where it ends.
 fn list(tokens: &[Token], at: usize, slots: &mut NumberSlots) -> Option<usize> {
     let mut next = skip(tokens, at, 3);
+    let word = |i: usize| tokens.get(i).map(|t| t.lower.as_str()).unwrap_or("");
+    let is_between = (at.saturating_sub(3)..next).any(|i| word(i) == "between");
     let mut named: Vec<Number> = Vec::new();
     let mut between: Vec<Number> = Vec::new();
     let mut range_from: Option<u16> = None;
@@ -225,7 +231,7 @@ fn list(tokens: &[Token], at: usize, slots: &mut NumberSlots) -> Option<usize> {
                 break;
             };
             joined = true;
-            if *range {
+            if *range || is_between {
                 range_from = Some(number.number);
             }
             look += 1;
@@ -242,6 +248,20 @@ fn list(tokens: &[Token], at: usize, slots: &mut NumberSlots) -> Option<usize> {
     };
     if unit_follows(end) {
         return None;
+    }
+    if let [only] = named.as_slice() {
+        // Words before the head, back over a storm's name and the kind of product.
+        let before = (at.saturating_sub(6)..at).map(word).collect::<Vec<_>>();
+        let follows = |pair: [&str; 2]| before.windows(2).any(|w| *w == pair);
+        let goes_on = matches!(word(end), "on" | "onward" | "onwards") && word(end + 1).parse::<u16>().is_err();
+        if goes_on && before.iter().any(|w| matches!(*w, "from" | "since" | "after" | "starting" | "counting")) {
+            slots.since = Some(only.number);
+            return Some(end);
+        }
+        if follows(["up", "to"]) {
+            slots.until = Some(only.number);
+            return Some(end);
+        }
     }
     for number in named {
         push(&mut slots.named, number);
@@ -320,6 +340,9 @@ mod tests {
     fn ranges_know_what_lies_between() {
         let slots = read(&tokens("full advisories 2 through 6"));
         assert_eq!(slots.between.iter().map(|n| n.number).collect::<Vec<_>>(), [3, 4, 5]);
+        assert_eq!(read(&tokens("which advisory between 25 and 33")).between.len(), 7);
+        assert_eq!(read(&tokens("counting from advisory 12 on (after)")).since, Some(12));
+        assert_eq!(read(&tokens("everything up to Matthew forecast/advisory 21 in hand")).until, Some(21));
         assert_eq!(read(&tokens("advisory 12A")).named, [Number { number: 12, letter: Some('A') }]);
     }
 

@@ -1,13 +1,13 @@
 //! Which storms, places and products a question means, given the names that are known.
 
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hypercane_schemas::EntityKey;
 use jiff::{Timestamp, civil::Date};
+use serde::{Deserialize, Serialize};
 
 use super::{
-    AliasMatch, Cues, Match, Mention, Number, QuestionSlots, key_parts,
+    AliasMatch, Cues, Match, Mention, Number, QuestionSlots, SMALL, key_parts,
     mentions::normal_form,
     storms::storm_year,
     words::{Token, number_word, tokens},
@@ -45,6 +45,10 @@ pub struct Links {
     pub numbers: Vec<Number>,
     /// Advisory numbers inside a range.
     pub between: Vec<Number>,
+    /// The number from which on products count.
+    pub since: Option<u16>,
+    /// The number up to which products count.
+    pub until: Option<u16>,
     /// Bulletin numbers, such as `17-12`.
     pub bulletins: Vec<String>,
     /// Moments.
@@ -84,24 +88,25 @@ pub(super) fn class_before(tokens: &[Token], mention: &Mention) -> bool {
 
 /// The ports and sectors of the pack that mentions name.
 pub(super) fn known_places(mentions: &[Mention], domain: &Domain) -> Vec<AliasMatch> {
-    let mut found = Vec::new();
+    let mut by_form: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     for (at, mention) in mentions.iter().enumerate() {
-        let mut push = |kind: &str, slug: &str| {
-            let entity = EntityKey(format!("{kind}:{slug}"));
-            found.push(AliasMatch { mention: at as u32, entity, kind: kind.to_owned(), how: Match::Alias });
-        };
-        for port in domain.ports() {
-            if port.names.iter().any(|name| normal_form(name) == mention.form) {
-                push("port", &port.slug);
-            }
-        }
-        for sector in domain.sectors() {
-            let named = sector.names.iter().any(|name| normal_form(name) == mention.form);
-            if named || normal_form(&sector.name) == mention.form {
-                push("sector", &sector.slug);
-            }
-        }
+        by_form.entry(&mention.form).or_default().push(at as u32);
     }
+    let mut found = Vec::new();
+    let mut push = |kind: &str, slug: &str, name: &str| {
+        for &mention in by_form.get(normal_form(name).as_str()).into_iter().flatten() {
+            let entity = EntityKey(format!("{kind}:{slug}"));
+            found.push(AliasMatch { mention, entity, kind: kind.to_owned(), how: Match::Alias });
+        }
+    };
+    for port in domain.ports() {
+        port.names.iter().for_each(|name| push("port", &port.slug, name));
+    }
+    for sector in domain.sectors() {
+        sector.names.iter().chain([&sector.name]).for_each(|name| push("sector", &sector.slug, name));
+    }
+    found.sort();
+    found.dedup();
     found
 }
 
@@ -148,7 +153,9 @@ pub fn resolve(slots: &QuestionSlots, matched: &[AliasMatch], domain: &Domain) -
         let Some(list) = by_mention.get_mut(found.mention as usize) else { continue };
         let mention = &slots.mentions[found.mention as usize];
         let linkable = is_storm(&found.kind) && may_be_storm(slots, found, mention)
-            || is_place(&found.kind) && !NO_PLACES.contains(&mention.form.as_str());
+            || is_place(&found.kind)
+                && !NO_PLACES.contains(&mention.form.as_str())
+                && !SMALL.contains(&mention.form.as_str());
         if linkable && !list.iter().any(|m| m.entity == found.entity && m.how <= found.how) {
             list.push(found);
         }
@@ -174,6 +181,8 @@ pub fn resolve(slots: &QuestionSlots, matched: &[AliasMatch], domain: &Domain) -
         kinds: slots.cues.kinds.clone(),
         numbers: slots.numbers.named.clone(),
         between: slots.numbers.between.clone(),
+        since: slots.numbers.since,
+        until: slots.numbers.until,
         bulletins: slots.numbers.bulletins.clone(),
         moments: slots.times.moments.clone(),
         days: slots.times.days.clone(),
@@ -241,17 +250,18 @@ fn storm_of<'a>(slots: &QuestionSlots, mention: usize, keys: impl Iterator<Item 
     if !of_years.is_empty() {
         return Some(StormLink { keys: of_years });
     }
-    if slots.years_beside[mention].is_some() {
+    // A storm of another year is another storm.
+    if !years.is_empty() {
         return None;
     }
-    // Without a year that fits, the last storm of that name.
+    // Without a year, the last storm of that name up to now.
     let limit = slots.as_of.map_or(i16::MAX, |t| jiff::tz::Offset::UTC.to_datetime(t).year());
     let newest = keys.iter().filter_map(|k| storm_year(k)).filter(|y| *y <= limit).max();
     let keys: Vec<EntityKey> = match newest {
         Some(year) => keys.into_iter().filter(|k| storm_year(k) == Some(year)).cloned().collect(),
-        None => keys.into_iter().cloned().collect(),
+        None => keys.into_iter().filter(|k| storm_year(k).is_none()).cloned().collect(),
     };
-    Some(StormLink { keys })
+    (!keys.is_empty()).then_some(StormLink { keys })
 }
 
 /// The sector of a port and the ports of a sector.

@@ -56,6 +56,13 @@ fn port_month_key(at: Date) -> ScopeKey {
 fn port_storm_key(storm: &EntityKey) -> ScopeKey {
     ScopeKey(format!("ports {}", storm.0))
 }
+/// Port documents that do not say when they were issued.
+fn undated_key() -> ScopeKey {
+    ScopeKey("ports undated".into())
+}
+fn probability_day_key(at: Date) -> ScopeKey {
+    ScopeKey(format!("probabilities {at}"))
+}
 fn day_key(at: Date) -> ScopeKey {
     ScopeKey(format!("day {at}"))
 }
@@ -71,10 +78,12 @@ pub fn edge_scope_keys(edge: &Hyperedge) -> Vec<ScopeKey> {
         if is_port {
             keys.insert(port_month_key(day(issued)));
         }
-        // All that was said on a day, for questions that name no storm; without probabilities, which are many.
-        if edge.base_family != 5 {
-            keys.insert(day_key(day(issued)));
-        }
+        // All that was said on a day, for questions whose storm is not known; probabilities apart, since they are many.
+        let key = if edge.base_family == 5 { probability_day_key } else { day_key };
+        keys.insert(key(day(issued)));
+    }
+    if is_port && edge.issued_at.is_none() {
+        keys.insert(undated_key());
     }
     for storm in edge.members.iter().map(|m| &m.entity).filter(|k| k.0.starts_with("storm:")) {
         keys.insert(family_key(storm, edge.base_family));
@@ -142,8 +151,9 @@ impl Links {
             }
         }
         if storms.is_empty() {
-            keys.extend(self.moments.iter().map(|at| day_key(day(*at))));
-            keys.extend(self.days.iter().map(|at| day_key(*at)));
+            let days = self.moments.iter().map(|at| day(*at)).chain(self.days.iter().copied());
+            let key = if self.cues.families.contains(&5) { probability_day_key } else { day_key };
+            keys.extend(days.map(key));
             self.port_scope(&storms, &mut keys);
         }
         keys.into_iter().collect()
@@ -152,6 +162,7 @@ impl Links {
     /// Port documents: of the storms that are named, of the months of the times that are named, and of the weeks before `as_of`.
     fn port_scope(&self, storms: &[&EntityKey], keys: &mut BTreeSet<ScopeKey>) {
         keys.extend(storms.iter().map(|storm| port_storm_key(storm)));
+        keys.insert(undated_key());
         let mut days: Vec<Date> = self.moments.iter().map(|at| day(*at)).chain(self.days.iter().copied()).collect();
         days.extend(self.as_of.map(day));
         for date in days {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hypercane_schemas::{EntityKey, Fixed, Hyperedge};
 use jiff::{Timestamp, tz::Offset};
 
-use super::{Links, Number, key_parts, scope::minute, words::plain};
+use super::{Links, Number, key_parts, scope::minute, storms::is_numbered, words::plain};
 
 /// The product that a hyperedge comes from: kind, number and letter.
 pub(super) struct ProductOf<'a> {
@@ -108,7 +108,12 @@ impl Links {
         if of_edge.peek().is_none() {
             return is_port_family(edge.base_family).then_some(0);
         }
-        let named = of_edge.any(|m| self.storms.iter().any(|s| s.keys.contains(&m.entity)));
+        let of_edge: Vec<_> = of_edge.collect();
+        // A depression had but its number when the port was told.
+        if is_port_family(edge.base_family) && of_edge.iter().all(|m| is_numbered(&m.entity)) {
+            return Some(0);
+        }
+        let named = of_edge.iter().any(|m| self.storms.iter().any(|s| s.keys.contains(&m.entity)));
         named.then_some(points::STORM)
     }
 
@@ -127,6 +132,10 @@ impl Links {
             if self.bulletins.iter().any(named) {
                 return Some(score + points::BULLETIN);
             }
+        }
+        let outside = |n: u16| self.since.is_some_and(|since| n < since) || self.until.is_some_and(|until| n > until);
+        if product.as_ref().and_then(|p| p.number).is_some_and(|n| outside(n.number)) {
+            return None;
         }
         if self.numbers.is_empty() {
             // A kind that is named alone is as good as a number when it is no port document.

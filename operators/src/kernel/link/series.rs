@@ -32,7 +32,8 @@ fn series<'a>(
         let Some(product) = product_of(edge).filter(|p| p.kind == kind) else { continue };
         let Some(issued) = edge.issued_at else { continue };
         let of_storm = edge.members.iter().any(|m| storm.contains(&m.entity));
-        let full = product.number.is_some_and(|n| n.letter.is_none());
+        let counts = |n: u16| links.since.is_none_or(|since| n >= since) && links.until.is_none_or(|until| n <= until);
+        let full = product.number.is_some_and(|n| n.letter.is_none() && counts(n.number));
         let early = links.as_of.is_none_or(|as_of| issued <= as_of);
         if !of_storm || !full || !early {
             continue;
@@ -139,7 +140,9 @@ impl Links {
         if intent.first || intent.change {
             for threshold in &self.cues.thresholds {
                 let values = |issue: &Issue| {
-                    let from = if intent.forecast { &issue.forecast } else { &issue.now };
+                    // Pressure is not forecast.
+                    let forecast = intent.forecast && threshold.attribute != "pressure";
+                    let from = if forecast { &issue.forecast } else { &issue.now };
                     from.get(&threshold.attribute).copied()
                 };
                 if let Some(at) = reached(&|issue| values(issue).is_some_and(|v| holds(threshold, v))) {

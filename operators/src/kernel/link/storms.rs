@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hypercane_schemas::EntityKey;
 
-use super::words::plain;
+use super::words::{number_word, plain, tokens};
 
 /// The key of a storm that is known by name and year alone, such as `storm:MILTON_2024`.
 pub fn named_storm_key(name: &str, year: i16) -> EntityKey {
@@ -16,6 +16,11 @@ pub fn named_storm(key: &EntityKey) -> Option<(String, i16)> {
     let (name, year) = key.0.strip_prefix("storm:")?.rsplit_once('_')?;
     (year.len() == 4).then_some(())?;
     Some((plain(name), year.parse().ok()?))
+}
+
+/// Whether a key names a depression or disturbance by its number only (`storm:FOUR_2024`); its name came later.
+pub(super) fn is_numbered(key: &EntityKey) -> bool {
+    named_storm(key).is_some_and(|(name, _)| number_word(&tokens(&name), 0).is_some())
 }
 
 /// The year of a storm's key of either form: the last four digits.

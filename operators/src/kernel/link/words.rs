@@ -34,6 +34,9 @@ impl Token {
 
 /// Lower case without accents.
 pub(super) fn plain(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
     text.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase).collect()
 }
 
