@@ -182,13 +182,21 @@ impl Answer {
         let mut out = evidence(&shown);
         out.push_str("\nSources:");
         for step in path {
-            let issued = step.issued_at.map_or_else(String::new, |at| format!(", {}", at.strftime("%Y-%m-%dT%H:%MZ")));
-            for place in &step.provenance {
+            let places = step.provenance.iter().map(|place| {
                 let (document, span) = (&place.document.0, place.span);
-                // Writing to a string cannot fail.
-                let _ = write!(out, "\n  [Step {}] {document} bytes {}..{}{issued}", step.step, span.start, span.end);
-            }
-            let _ = write!(out, " (relevance {})", short(step.relevance));
+                format!("{document} bytes {}..{}", span.start, span.end)
+            });
+            let places: Vec<String> = places.collect();
+            let issued =
+                step.issued_at.map_or_else(String::new, |at| format!(", issued {}", at.strftime("%Y-%m-%dT%H:%MZ")));
+            // Writing to a string cannot fail.
+            let _ = write!(
+                out,
+                "\n  [Step {}] {}{issued}, relevance {}",
+                step.step,
+                places.join("; "),
+                short(step.relevance)
+            );
         }
         out
     }

@@ -70,10 +70,9 @@ fn same_fields(place: &str, columns: &[&Field], schema: &Value, root: &Value) {
 }
 
 fn same_type(place: &str, column: &DataType, schema: &Value, root: &Value) {
-    let schema = match schema["$ref"].as_str() {
-        Some(reference) => root.pointer(reference.trim_start_matches('#')).unwrap(),
-        None => schema,
-    };
+    if let Some(reference) = schema["$ref"].as_str() {
+        return same_type(place, column, root.pointer(reference.trim_start_matches('#')).unwrap(), root);
+    }
     // An optional reference is one of the referenced and null.
     if let Some(other) = schema["anyOf"].as_array().and_then(|all| all.iter().find(|one| one["type"] != "null")) {
         return same_type(place, column, other, root);

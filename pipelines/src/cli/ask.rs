@@ -30,10 +30,10 @@ use crate::{
 /// pipeline (--config, with Kafka as its source) it is a standing question that is taken back once it is answered.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  hypercane ask --lake demo-lake 'Where did Harvey make landfall?'
-  hypercane ask --lake demo-lake 'Which ports were closed?' --as-of 2017-08-25T18:00Z
-  hypercane ask --lake demo-lake 'Which ports were closed?' --as-of-epoch 12 --json
-  hypercane ask --config deploy/hypercane.toml 'Which ports were closed?'")]
+  hypercane ask --lake demo-lake 'Where did Laura make landfall?'
+  hypercane ask --lake demo-lake 'Which ports did Laura close?' --as-of 2020-08-26T12:00Z
+  hypercane ask --lake demo-lake 'Which ports did Laura close?' --as-of-epoch 12 --json
+  hypercane ask --config deploy/hypercane.toml 'Which ports did Laura close?'")]
 pub(super) struct Arguments {
     /// The question, in plain words.
     question: String,
@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     /// The lake as it stood at this epoch; the last commit if not given.
     #[arg(long, value_name = "EPOCH", conflicts_with = "config")]
     as_of_epoch: Option<Epoch>,
-    /// The knowledge group that the question belongs to, such as AL092017.
+    /// The knowledge group that the question belongs to, such as AL132020.
     #[arg(long)]
     group: Option<String>,
     /// Print the steps as JSON, one a line.

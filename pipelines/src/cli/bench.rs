@@ -8,7 +8,10 @@ use hypercane_schemas::{Query, QueryId, QueryParameters};
 use super::{eval::vectors_file, progress::Progress, setup};
 use crate::{
     bench::{Bench, Load},
-    connect::packs,
+    connect::{
+        embed::{Hashed, MemoryStore},
+        packs,
+    },
     eval::{Question, read_corpus, read_questions},
 };
 
@@ -34,6 +37,7 @@ enum What {
 #[command(after_help = "Examples:
   hypercane bench live --data cyclone
   hypercane bench live --data cyclone --workers 4 --json
+  hypercane bench live --data cyclone --hashed --documents 500
   hypercane bench live --data cyclone --brokers localhost:9092")]
 struct Live {
     /// A folder of the form of the cyclone data set, with questions.jsonl.
@@ -45,6 +49,9 @@ struct Live {
     /// Folder of the embedding model.
     #[arg(long)]
     model: Option<PathBuf>,
+    /// Take vectors of hashed words, which need no weights and no time; answers are poorer, the work is the same.
+    #[arg(long)]
+    hashed: bool,
     /// Worker threads of the dataflow.
     #[arg(long, default_value_t = 2)]
     workers: usize,
@@ -89,8 +96,12 @@ fn measure(arguments: &Live, lake: PathBuf) -> anyhow::Result<ExitCode> {
     let mut questions = read_questions(&arguments.data.join("questions.jsonl"))?;
     questions.truncate(arguments.questions);
     let runtime = setup::runtime()?;
-    let model = setup::model(&setup::model_folder(arguments.model.as_deref()))?;
-    let recorded = setup::recorded_in_file(model, 2, &vectors_file())?;
+    let recorded = if arguments.hashed {
+        setup::recorded(Arc::new(Hashed), 2, Arc::new(MemoryStore::default()))?
+    } else {
+        let model = setup::model(&setup::model_folder(arguments.model.as_deref()))?;
+        setup::recorded_in_file(model, 2, &vectors_file())?
+    };
     let progress = Progress::start(&runtime);
     let told = |what| progress.say(what);
     let bench = Bench {

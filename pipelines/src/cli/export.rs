@@ -17,7 +17,7 @@ use crate::{
 #[command(after_help = "Examples:
   hypercane export --lake demo-lake --out now
   hypercane export --lake demo-lake --out then --as-of 12 --tables hyperedges,answers
-  hypercane export --lake s3://bucket/lake --out then --as-of 2017-08-25T03:00Z --format parquet")]
+  hypercane export --lake s3://bucket/lake --out then --as-of 2020-08-25T03:00Z --format parquet")]
 pub(super) struct Arguments {
     /// The lake: a folder, or a URL of an object store.
     #[arg(long)]
