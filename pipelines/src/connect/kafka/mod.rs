@@ -89,6 +89,10 @@ impl ClientContext for Listener {
     }
 
     fn error(&self, error: KafkaError, reason: &str) {
+        // The end of a partition is asked for, and no trouble.
+        if error.rdkafka_error_code() == Some(RDKafkaErrorCode::PartitionEOF) {
+            return;
+        }
         self.hear(reason);
         tracing::warn!(%error, reason, "librdkafka");
     }
