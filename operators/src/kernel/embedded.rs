@@ -11,12 +11,20 @@ use hypercane_schemas::{ContentHash, EntityKey, text};
 use crate::{
     assertion::Assertion,
     domain::Domain,
+    extraction::Mention,
     kernel::{Named, embedding_text},
 };
 
 /// The identity of a text that is embedded; texts that count as the same (NFKC, white space folded) share it.
 pub fn embedded_as(embedding_text: &str) -> ContentHash {
     ContentHash::of_parts([text::canonical(embedding_text).as_str()])
+}
+
+/// The text under which a fact is embedded. Entities whose type carries no expansion (a storm is in all that is said of
+/// it) are left out: links find them exactly, and facts that differ in them alone share a text.
+pub fn fact_embedding_text(relation: &str, evidence: &str, mentions: &[Mention], domain: &Domain) -> String {
+    let named = mentions.iter().filter(|mention| domain.expands(&mention.kind));
+    embedding_text(relation, evidence, named.map(Named::from))
 }
 
 /// The text under which a change of this thing is embedded: the relation's words and the words of the entity family; parts
