@@ -1,4 +1,6 @@
 //! What a question asks for, by its words: products, families, thresholds, conditions, quadrants, and how it looks at order.
+//!
+//! Long, because most of it is tables of words, which are read beside the code that looks them up.
 
 use hypercane_schemas::Fixed;
 use serde::{Deserialize, Serialize};
