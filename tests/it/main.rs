@@ -1,5 +1,6 @@
 //! Behaviour of the whole, in one test binary.
 //!
+//! - `arrival`: shuffled and repeated records through Kafka give the hypergraph of the files in order
 //! - `harness`: random histories, the running engine, and what it accumulates to
 //! - `plain`: the hypergraph by its definition, from scratch
 //! - `hypergraph`: incremental equals rebuild, on 1, 2 and 4 workers
@@ -10,6 +11,7 @@
 #![allow(unreachable_pub)]
 
 mod bad_input;
+mod arrival;
 mod harness;
 mod hypergraph;
 mod plain;
