@@ -30,7 +30,7 @@ fetch_kafka() {
   </dependencies>
 </project>
 POM
-  mvn --quiet --batch-mode --file "$1/pom.xml" "$PLUGIN:copy-dependencies" -DincludeScope=runtime \
+  mvn --quiet --batch-mode -Dstyle.color=never --file "$1/pom.xml" "$PLUGIN:copy-dependencies" -DincludeScope=runtime \
     "-DoutputDirectory=$2" >&2 ||
     die "Maven could not fetch Kafka $VERSION; is a Maven repository reachable? A copy of the folder kafka/$VERSION from another checkout's cache, put into $SHARED, does as well"
 }

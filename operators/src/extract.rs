@@ -30,12 +30,15 @@ pub struct Extracted {
     pub supersedes: Option<DocumentKey>,
 }
 
-/// Reads one document.
+/// Reads one document: what it says, and what follows from it alone.
 ///
 /// # Errors
 /// A text that is no product that is known, or breaks its form.
 pub fn read(document: &Document, domain: &Domain) -> Result<Extracted, Failure> {
-    grammar::extract(document, domain).map(|extraction| Extracted {
+    let mut extraction = grammar::extract(document, domain)?;
+    let derived = grammar::exposure::facts(&extraction, domain);
+    extraction.facts.extend(derived);
+    Ok(Extracted {
         extraction,
         horizon_hours: document.horizon_hours,
         reliability: document.reliability,

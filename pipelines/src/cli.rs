@@ -42,6 +42,13 @@ pub fn main() -> ExitCode {
         eprintln!("error: {error}");
         return ExitCode::FAILURE;
     }
+    // For tests of crashes: where the process is to end, see `connect::lake::fault`.
+    if let Ok(place) = std::env::var("HYPERCANE_FAULT")
+        && let Err(error) = crate::connect::lake::fault::arm(&place)
+    {
+        eprintln!("error: HYPERCANE_FAULT: {error}");
+        return ExitCode::FAILURE;
+    }
     let outcome = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),

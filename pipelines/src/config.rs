@@ -2,6 +2,8 @@
 //!
 //! What a pipeline *is* stands in the file. A variable `HYPERCANE__SECTION__KEY` overrides one value for one process:
 //! `HYPERCANE__LAKE__LOCATION=/data/lake`. A wrong key, type or value is named with its line, or with its variable.
+//! Shells allow no dot in the name of a variable, so a property of librdkafka is written with underscores there:
+//! `HYPERCANE__SOURCE__KAFKA__PROPERTIES__SASL_PASSWORD`.
 
 use std::{
     collections::BTreeMap,
@@ -256,12 +258,21 @@ fn set(table: &mut toml::Table, path: &[String], value: &str) -> Result<(), Stri
         let entry = section.entry(name.clone()).or_insert_with(|| toml::Value::Table(toml::Table::new()));
         section = entry.as_table_mut().ok_or_else(|| format!("`{name}` is no section"))?;
     }
+    if sections == ["source", "kafka", "properties"] {
+        section.insert(property(last), toml::Value::String(value.into()));
+        return Ok(());
+    }
     let read: Option<toml::Value> = toml::from_str::<toml::Table>(&format!("v = {value}"))
         .ok()
         .and_then(|mut table| table.remove("v"))
         .filter(|value| !value.is_datetime());
     section.insert(last.clone(), read.unwrap_or_else(|| toml::Value::String(value.into())));
     Ok(())
+}
+
+/// The property of librdkafka that a variable's last part names. All but three are words joined by dots.
+fn property(name: &str) -> String {
+    if ["ssl_ca", "ssl_certificate", "ssl_key"].contains(&name) { name.into() } else { name.replace('_', ".") }
 }
 
 #[cfg(test)]
@@ -305,6 +316,18 @@ mod tests {
         assert!(message.contains("HYPERCANE__PIPELINE__WORKERS"), "{message}");
         let message = parse(MINIMAL, &[("HYPERCANE__PIPELINE__WORKES", "4")]).unwrap_err().to_string();
         assert!(message.contains("HYPERCANE__PIPELINE__WORKES"), "{message}");
+    }
+
+    #[test]
+    fn a_property_of_librdkafka_is_set_by_its_name_with_underscores() {
+        let text = "[source.kafka.properties]\n\"bootstrap.servers\" = \"a:9092\"\n[lake]\nlocation = \"out\"\n";
+        let variables = [
+            ("HYPERCANE__SOURCE__KAFKA__PROPERTIES__BOOTSTRAP_SERVERS", "b:9092"),
+            ("HYPERCANE__SOURCE__KAFKA__PROPERTIES__FETCH_WAIT_MAX_MS", "20"),
+        ];
+        let properties = parse(text, &variables).unwrap().source.kafka.unwrap().properties;
+        let of = |name| properties.get(name).map(String::as_str);
+        assert_eq!((of("bootstrap.servers"), of("fetch.wait.max.ms")), (Some("b:9092"), Some("20")));
     }
 
     #[test]

@@ -20,12 +20,25 @@ pub struct Enricher {
     recorded: Arc<Recorded>,
     /// Texts whose vectors the dataflow has.
     given: HashSet<ContentHash>,
+    /// Hears how many of how many vectors there are.
+    watch: Watch,
 }
+
+/// Hears how many of how many texts have a vector.
+pub type Watch = Box<dyn Fn(usize, usize) + Send>;
+
+/// Texts that are asked for, and recorded, at a time.
+const PART: usize = 256;
 
 impl Enricher {
     /// An enricher that has given nothing yet.
     pub fn new(domain: Arc<Domain>, recorded: Arc<Recorded>) -> Self {
-        Self { domain, recorded, given: HashSet::new() }
+        Self { domain, recorded, given: HashSet::new(), watch: Box::new(|_, _| ()) }
+    }
+
+    /// Sets who hears of progress.
+    pub fn watch(&mut self, watch: Watch) {
+        self.watch = watch;
     }
 
     /// The vectors that these documents and questions need and that were not given before.
@@ -52,7 +65,13 @@ impl Enricher {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
-        let vectors = self.recorded.vectors(&texts).await?;
+        tracing::info!(texts = texts.len(), "asking for vectors");
+        let mut vectors = Vec::with_capacity(texts.len());
+        // In parts, so that what is embedded is on record also when the process ends in the middle.
+        for part in texts.chunks(PART) {
+            vectors.extend(self.recorded.vectors(part).await?);
+            (self.watch)(vectors.len(), texts.len());
+        }
         self.given.extend(hashes.iter().copied());
         Ok(hashes.into_iter().zip(vectors).collect())
     }

@@ -5,7 +5,12 @@
 //! epochs have read. On start, what the lake says counts: inputs as of the last commit are loaded, nothing is written
 //! again, and every source goes on at the committed offsets.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Instant};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use hypercane_operators::{Shared, domain::Domain};
 use hypercane_schemas::{
@@ -21,7 +26,7 @@ use crate::{
         format::Input,
         lake::{self, CommitBatch, CommitReport, Lake},
     },
-    enrich::Enricher,
+    enrich::{Enricher, Watch},
     results::results,
     worker::{self, Batch, Engine},
 };
@@ -96,6 +101,11 @@ impl Pipeline {
         Ok(pipeline)
     }
 
+    /// Sets who hears how many vectors of how many there are, while models are asked.
+    pub fn watch_models(&mut self, watch: Watch) {
+        self.enricher.watch(watch);
+    }
+
     /// Where each topic and partition goes on.
     pub fn offsets(&self) -> &Offsets {
         &self.offsets
@@ -159,7 +169,7 @@ impl Pipeline {
     }
 
     /// How long ago the last commit was begun.
-    pub fn since_commit(&self) -> std::time::Duration {
+    pub fn since_commit(&self) -> Duration {
         self.committed_at.elapsed()
     }
 
@@ -179,7 +189,7 @@ impl Pipeline {
         self.committing = Some(tokio::spawn(async move {
             let encoded = tokio::task::spawn_blocking(move || encode(changes, epoch, offsets)).await;
             let batch = encoded.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
-            lake.commit(batch).await
+            commit_with_patience(&lake, batch).await
         }));
         Ok(())
     }
@@ -219,6 +229,22 @@ pub struct Stepped {
     pub n_updates: usize,
     /// The updates, where there is no lake to keep them for.
     pub changes: Option<Changes>,
+}
+
+/// Commits a batch. While the lake can't be written for a reason that may pass (a full disk, a store that does not
+/// answer), it tries again, and since the next commit waits for this one, the pipeline stops reading meanwhile.
+async fn commit_with_patience(lake: &Lake, batch: CommitBatch) -> Result<CommitReport, lake::Error> {
+    let mut wait = Duration::from_millis(250);
+    loop {
+        match lake.commit(batch.clone()).await {
+            Err(error) if error.is_transient() => {
+                tracing::error!(error = &error as &dyn std::error::Error, retry_in = ?wait, "the lake can't be written; reading stops until it can");
+                tokio::time::sleep(wait).await;
+                wait = (wait * 2).min(Duration::from_secs(30));
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 fn encode(changes: Changes, epoch: Epoch, offsets: Offsets) -> Result<CommitBatch, lake::Error> {

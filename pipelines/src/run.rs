@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 use crate::{
     connect::{
         self,
-        format::{Decoder, Input},
+        format::{Decoder, Input, encode_reject},
         transport::{Event, Feed, Next, Sink},
     },
     pipeline::{Error, Offsets, Pipeline, Stepped},
@@ -47,6 +47,9 @@ pub struct Progress {
     /// Records, documents or parts that could not be used.
     pub n_rejects: u64,
 }
+
+/// Brokers refuse more than 1 MiB unless told otherwise; a longer reject goes out without its payload.
+const MAX_REJECT_BYTES: usize = 900_000;
 
 /// How long to wait for a record before looking whether to stop or to commit.
 const WAIT: Duration = Duration::from_millis(20);
@@ -150,7 +153,7 @@ fn send(stepped: &Stepped, sink: &mut dyn Sink, settings: &Settings) -> Result<(
 }
 
 fn send_reject(reject: &Reject, sink: &mut dyn Sink, settings: &Settings) -> Result<(), connect::Error> {
-    sink.send(&settings.rejects, reject.key.as_bytes(), Some(&json(reject)?))
+    sink.send(&settings.rejects, reject.key.as_bytes(), Some(&encode_reject(reject, MAX_REJECT_BYTES)))
 }
 
 fn json(row: &impl serde::Serialize) -> Result<Vec<u8>, connect::Error> {

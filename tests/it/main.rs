@@ -3,8 +3,13 @@
 //! - `harness`: random histories, the running engine, and what it accumulates to
 //! - `plain`: the hypergraph by its definition, from scratch
 //! - `hypergraph`: incremental equals rebuild, on 1, 2 and 4 workers
+//! - `bad_input`: what cannot be used is kept with its reason, and the stream goes on
 //! - `tidy`: the layout's invariants
 
+// The modules of a test binary are seen by nobody outside.
+#![allow(unreachable_pub)]
+
+mod bad_input;
 mod harness;
 mod hypergraph;
 mod plain;

@@ -56,7 +56,10 @@ pub fn moment(at: Timestamp, role: &str) -> Mention {
 }
 
 /// States as products write them behind a place, and their letters in keys.
-const STATES: [(&str, &str); 26] = [
+const STATES: [(&str, &str); 29] = [
+    ("Nova Scotia", "NS"),
+    ("New Brunswick", "NB"),
+    ("Mexico", "MX"),
     ("North Carolina", "NC"),
     ("South Carolina", "SC"),
     ("New Hampshire", "NH"),
@@ -100,9 +103,9 @@ pub fn place(name: &str) -> Mention {
     let Some((town, long, short)) = state.filter(|(town, ..)| !town.is_empty()) else {
         return mention(format!("place:{}", slug(&shown)), shown, "place", "place");
     };
-    let shown = format!("{town} {long}");
+    let shown = format!("{town}, {long}");
     let mut place = mention(format!("place:{}", slug(&format!("{town} {short}"))), shown, "place", "place");
-    place.aliases = vec![town.clone(), format!("{town} {short}"), format!("{town}, {long}")];
+    place.aliases = vec![town.clone(), format!("{town} {short}"), format!("{town} {long}")];
     place
 }
 
@@ -297,7 +300,7 @@ mod tests {
     fn keys_are_small_and_plain() {
         assert_eq!(slug("Mouth of the Rio Grande...TEXAS!"), "mouth_of_the_rio_grande_texas");
         assert_eq!(slug("..."), "");
-        assert_eq!(place("CORPUS CHRISTI TEXAS").name, "Corpus Christi Texas");
+        assert_eq!(place("CORPUS CHRISTI TEXAS").name, "Corpus Christi, Texas");
         for name in ["NEW ORLEANS LA", "New Orleans, Louisiana", "New Orleans Louisiana"] {
             assert_eq!(place(name).entity.0, "place:new_orleans_la", "{name}");
         }

@@ -3,17 +3,22 @@
 //! A grammar is a pure parser: text in, facts in the pack's vocabulary out, each with the bytes from which it was read.
 //! What a product's head does not give is an error; a part that can't be read is a failure beside the facts.
 
+pub mod exposure;
 pub mod facts;
 pub mod header;
 pub mod lines;
 pub mod moment;
 mod names;
+pub mod other_services;
 pub mod prose;
 pub mod pws;
+pub mod tcd;
 pub mod tce;
 pub mod tcm;
 pub mod tcp;
 pub mod tcu;
+pub mod tcv;
+pub mod two;
 pub mod units;
 pub mod uscg;
 pub mod warnings;
@@ -92,6 +97,12 @@ pub fn detect(text: &str, given: Option<&str>) -> Kind {
     if let Some(kind) = given.and_then(Kind::named) {
         return kind;
     }
+    if let Some(service) = other_services::service(text) {
+        return Kind::OtherService(service);
+    }
+    if tcv::is_tcv(text) {
+        return Kind::Tcv;
+    }
     match header::title_kind(text) {
         Some(TitleKind::ForecastAdvisory) => Kind::Tcm,
         Some(TitleKind::PublicAdvisory) => public_or_marine(text),
@@ -100,7 +111,7 @@ pub fn detect(text: &str, given: Option<&str>) -> Kind {
         Some(TitleKind::Update) => Kind::Tcu,
         Some(TitleKind::PositionEstimate) => Kind::Tce,
         Some(TitleKind::WatchWarning) => Kind::Tcv,
-        None => awips(text).unwrap_or(Kind::Unknown),
+        None => awips(text).or_else(|| uscg::is_port_text(text).then_some(Kind::Uscg)).unwrap_or(Kind::Unknown),
     }
 }
 
@@ -132,6 +143,9 @@ pub fn extract(document: &Document, domain: &Domain) -> Result<Extraction, Failu
         Kind::Tcu => tcu::extract(text),
         Kind::Tce => tce::extract(text),
         Kind::Pws => pws::extract(text),
+        Kind::Tcv => tcv::extract(text),
+        Kind::Tcd => tcd::extract(text),
+        Kind::Two => two::extract(text),
         Kind::Uscg => uscg::extract(document, domain),
         Kind::OtherService(service) => Err(reject(text, format!("a product of another kind: {service}"))),
         Kind::Unknown => {

@@ -118,10 +118,10 @@ impl Numbers {
             let found = found.or_else(|| upper.contains("POSITION").then(|| find(position, &words)).flatten());
             self.position = found.map(|(position, given)| (position, given.to_owned()));
         }
-        if self.wind.is_none() {
-            if let Some(at) = upper.find("SUSTAINED WINDS") {
-                self.wind = find(speed, &words[at..]).map(|(knots, given)| (knots, given.to_owned()));
-            }
+        if self.wind.is_none()
+            && let Some(at) = upper.find("SUSTAINED WINDS")
+        {
+            self.wind = find(speed, &words[at..]).map(|(knots, given)| (knots, given.to_owned()));
         }
         if self.pressure.is_none() && upper.contains("PRESSURE") {
             self.pressure = find(pressure, &words).map(|(hpa, given)| (hpa, given.to_owned()));

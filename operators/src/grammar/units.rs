@@ -175,6 +175,14 @@ pub fn compass_point(name: &str) -> Option<f64> {
     POINTS.iter().find(|(point, _)| *point == joined).map(|(_, degrees)| *degrees)
 }
 
+/// The compass point nearest to some degrees, in words: `north-northwest`.
+pub fn compass_name(degrees: f64) -> String {
+    let turn = degrees.rem_euclid(360.0);
+    let away = |point: f64| (turn - point).abs().min(360.0 - (turn - point).abs());
+    let nearest = POINTS[..16].iter().min_by(|(_, a), (_, b)| away(*a).total_cmp(&away(*b)));
+    nearest.map_or(String::new(), |(name, _)| name.to_ascii_lowercase())
+}
+
 /// Letters and hyphens of a compass point, as far as they go.
 pub fn compass_words<'a>(input: &mut &'a str) -> Result<(&'a str, f64)> {
     let long = (
@@ -275,6 +283,7 @@ mod tests {
             assert_eq!(compass_point(name), Some(degrees), "{name}");
         }
         assert_eq!(compass_point("UP"), None);
+        assert_eq!((compass_name(359.0), compass_name(336.0)), ("north".into(), "north-northwest".into()));
         assert_eq!(read(compass_words, "WEST-SOUTHWEST OR 240").map(|read| read.0.1), Some(247.5));
     }
 

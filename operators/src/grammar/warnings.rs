@@ -61,6 +61,8 @@ enum Part {
 pub fn read(text: &str, section: &[Line<'_>], notes: &mut Notes<'_>) {
     let mut part = Part::Sentences;
     let mut block = 0;
+    // A blank line may stand between `... is in effect for` and its stars.
+    let mut announced: Option<String> = None;
     while block < section.len() {
         let line = &section[block];
         let upper = line.words().to_ascii_uppercase();
@@ -77,9 +79,10 @@ pub fn read(text: &str, section: &[Line<'_>], notes: &mut Notes<'_>) {
         let lines = &section[block..end];
         match lines.iter().position(|line| line.words().starts_with('*')) {
             Some(star) => {
-                let kind = kind_of(&words_of(&lines[..star]));
+                let kind = kind_of(&words_of(&lines[..star])).or(announced.take());
                 starred(text, &lines[star..], kind.as_deref(), notes);
             }
+            None if announces_list(&words_of(lines)) => announced = kind_of(&words_of(lines)),
             None => {
                 for paragraph in paragraphs(text, lines) {
                     for sentence in sentences(&paragraph) {
@@ -140,9 +143,16 @@ fn starred(text: &str, lines: &[Line<'_>], kind: Option<&str>, notes: &mut Notes
     }
 }
 
+/// `A Hurricane Warning is in effect for...`, with nothing behind it.
+fn announces_list(words: &str) -> bool {
+    let upper = words.to_ascii_uppercase();
+    let bare = upper.trim_end_matches(['.', ':', ' ']);
+    bare.ends_with(" FOR") && (bare.contains("IN EFFECT") || bare.contains("IS EFFECT"))
+}
+
 fn starts_anew(words: &str) -> bool {
     let upper = words.to_ascii_uppercase();
-    words.starts_with('*') || (upper.contains("IN EFFECT FOR") && (upper.starts_with("A ") || upper.starts_with("AN ")))
+    words.starts_with('*') || (upper.contains(" EFFECT FOR") && (upper.starts_with("A ") || upper.starts_with("AN ")))
 }
 
 /// An area as people write it: three dots become a comma, and capitals title case.
@@ -174,8 +184,8 @@ fn write_area(kind: &str, area: &str, span: Span, notes: &mut Notes<'_>) {
 
 /// The places that an area names: both ends of a stretch, or the area itself.
 fn ends_of(area: &str) -> Vec<Mention> {
-    let main = area.split(", including").next().unwrap_or(area);
-    let main = main.split(" including").next().unwrap_or(main);
+    let including = area.to_ascii_lowercase().find(" including").unwrap_or(area.len());
+    let main = area[..including].trim_end_matches(',');
     let ends: Vec<&str> = main.split(" to ").collect();
     let ends = if ends.len() == 2 { ends } else { vec![main] };
     let mut places: Vec<Mention> = Vec::new();
@@ -280,8 +290,10 @@ fn area_of(words: &str) -> Option<String> {
     let marks = [" FOR ", " FROM ", " ALONG ", " SOUTH OF ", " NORTH OF ", " EAST OF ", " WEST OF "];
     let (at, mark) = marks.iter().filter_map(|mark| upper[from..].find(mark).map(|at| (from + at, *mark))).min()?;
     let start = if mark.ends_with(" OF ") { at + 1 } else { at + mark.len() };
-    let area = words.get(start..)?.split(". ").next()?;
-    let area = area_name(area);
+    let area = words.get(start..)?;
+    let ends = [" HAS BEEN ", " HAVE BEEN ", " IS ", " ARE ", " WILL ", " BECAUSE ", " AT THIS TIME"];
+    let end = ends.iter().filter_map(|end| upper[start..].find(end)).min().unwrap_or(area.len());
+    let area = area_name(&area[..end]);
     (!area.is_empty()).then_some(area)
 }
 
@@ -326,6 +338,8 @@ mod tests {
         ];
         let expected: Vec<(String, String)> = expected.iter().map(|(a, b)| ((*a).into(), (*b).into())).collect();
         assert_eq!(facts(section), expected);
+        let apart = section.replace("FOR...\n*", "FOR...\n\n*").replace("for...\n*", "for...\n\n*");
+        assert_eq!(facts(&apart), expected);
     }
 
     #[test]
@@ -334,8 +348,7 @@ mod tests {
             Hurricane Warning.\n\nNone.\n";
         let all = facts(section);
         assert_eq!(all[0].0, "has_warning_status");
-        assert!(all[0].1.starts_with("Hurricane Warning|Alpha Bay to Beta Point has"), "{}", all[0].1);
-        assert!(all[0].1.ends_with("|upgraded"));
+        assert_eq!(all[0].1, "Hurricane Warning|Alpha Bay to Beta Point|upgraded");
         assert_eq!(all[1].1, "none||none");
     }
 
@@ -345,5 +358,8 @@ mod tests {
             ends_of("North of Alpha Bay to the Mouth of the Beta").into_iter().map(|m| m.name).collect();
         assert_eq!(names, ["Alpha Bay", "Mouth of the Beta"]);
         assert_eq!(ends_of("Lake Gamma").len(), 1);
+        let sound: Vec<String> =
+            ends_of("Alpha to Beta, Including the Gamma Sound").into_iter().map(|m| m.name).collect();
+        assert_eq!(sound, ["Alpha", "Beta"]);
     }
 }

@@ -4,13 +4,7 @@ use std::collections::BTreeSet;
 
 use hypercane_schemas::{DocumentKey, Fixed, Hyperedge, HyperedgeId, Member, Provenance, text};
 
-use crate::{
-    assertion::Assertion,
-    domain::Domain,
-    extract::Extracted,
-    extraction::Fact,
-    kernel::{self, Named},
-};
+use crate::{assertion::Assertion, domain::Domain, extract::Extracted, extraction::Fact, kernel};
 
 /// The assertion that a document makes with this fact.
 ///
@@ -47,7 +41,7 @@ pub fn canonicalize(
     mentions.dedup();
     let confidence = Fixed::from_f64(fact.confidence.to_f64() * document.reliability.to_f64());
     let embedded_as =
-        kernel::embedded_as(&kernel::embedding_text(&relation.relation, &evidence, mentions.iter().map(Named::from)));
+        kernel::embedded_as(&kernel::fact_embedding_text(&relation.relation, &evidence, &mentions, domain));
     let hyperedge = Hyperedge {
         id,
         relation: relation.relation.clone(),

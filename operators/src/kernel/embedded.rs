@@ -11,12 +11,20 @@ use hypercane_schemas::{ContentHash, EntityKey, text};
 use crate::{
     assertion::Assertion,
     domain::Domain,
+    extraction::Mention,
     kernel::{Named, embedding_text},
 };
 
 /// The identity of a text that is embedded; texts that count as the same (NFKC, white space folded) share it.
 pub fn embedded_as(embedding_text: &str) -> ContentHash {
     ContentHash::of_parts([text::canonical(embedding_text).as_str()])
+}
+
+/// The text under which a fact is embedded. Entities whose type carries no expansion (a storm is in all that is said of
+/// it) are left out: links find them exactly, and facts that differ in them alone share a text.
+pub fn fact_embedding_text(relation: &str, evidence: &str, mentions: &[Mention], domain: &Domain) -> String {
+    let named = mentions.iter().filter(|mention| domain.expands(&mention.kind));
+    embedding_text(relation, evidence, named.map(Named::from))
 }
 
 /// The text under which a change of this thing is embedded: the relation's words and the words of the entity family; parts
@@ -47,7 +55,20 @@ pub fn texts_to_embed(assertion: &Assertion, domain: &Domain) -> Vec<String> {
     std::iter::once(embedding_text(&hyperedge.relation, &hyperedge.text, named)).chain(changes).collect()
 }
 
-/// Whether the key names a state at one place of a sequence.
+/// Whether the key names a state at one place of a sequence. The anchor `horizon:T-48` is the place itself: many facts of
+/// many things share it, so it neither contradicts nor changes.
 pub fn is_state(key: &EntityKey) -> bool {
-    key.family().len() < key.0.len()
+    !key.is_anchor() && key.family().len() < key.0.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_carry_their_place_and_anchors_are_none() {
+        let is = |key: &str| is_state(&EntityKey(key.into()));
+        assert!(is("state:AL092017:@2017-08-25T03:00Z") && is("wind_fcst:IRMA:port_arthur:T-48"));
+        assert!(!is("horizon:T-48") && !is("time:2017-08-25T03:00Z") && !is("storm:AL092017"));
+    }
 }

@@ -41,7 +41,7 @@ pub use canonical_order::{Orderable, canonical_order};
 pub use canonicalize::canonicalize;
 pub use change::{State, change_hyperedges};
 pub use contradiction::{Claim, claims, conflict_tolerance, contradictions, order_contradiction};
-pub use embedded::{change_embedding_text, embedded_as, is_state, texts_to_embed};
+pub use embedded::{change_embedding_text, embedded_as, fact_embedding_text, is_state, texts_to_embed};
 pub use embedding_text::{Named, embedding_text};
 pub use evidence::{EvidenceStep, evidence};
 pub use inject_horizons::{anchor, horizon_label, hours_before, inject_horizons, is_anchor};

@@ -6,7 +6,6 @@ use std::path::Path;
 use hypercane_operators::domain::Domain;
 use hypercane_operators::extraction::Fact;
 use hypercane_operators::grammar;
-use hypercane_operators::grammar::facts::slug;
 use hypercane_schemas::Document;
 
 use super::numbers::{CLOSE, Place, value};
@@ -26,7 +25,7 @@ pub(super) fn check(dir: &Path, domain: &Domain, report: &mut Report) -> Result<
         let text = if path.is_file() { table::text(&path)? } else { String::new() };
         let extraction = grammar::extract(&Document::plain(&file, &text), domain).unwrap_or_default();
         for row in rows {
-            let fact = extraction.facts.iter().find(|fact| is_row(fact, &row));
+            let fact = extraction.facts.iter().find(|fact| is_row(&text, fact, &row));
             let place = Place { file: &file, text: &text, fact };
             let names: Vec<String> = HOURS.iter().map(|hours| format!("probability_cumulative_{hours}")).collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -44,8 +43,10 @@ pub(super) fn check(dir: &Path, domain: &Domain, report: &mut Report) -> Result<
     Ok(())
 }
 
-fn is_row(fact: &Fact, row: &Row) -> bool {
-    let location = slug(cell(row, "Location"));
-    value(fact, "threshold") == number(row, "Wind")
-        && fact.mentions.iter().any(|mention| mention.entity.0.starts_with("place:") && slug(&mention.name) == location)
+/// Whether a fact stands on the line of a row: the location as printed, then the threshold.
+fn is_row(text: &str, fact: &Fact, row: &Row) -> bool {
+    let line = fact.span.of(text).unwrap_or_default();
+    let behind = line.trim_start().strip_prefix(cell(row, "Location"));
+    let threshold = behind.and_then(|behind| behind.split_whitespace().next());
+    threshold == Some(cell(row, "Wind")) && value(fact, "threshold") == number(row, "Wind")
 }

@@ -71,6 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
     let started = Instant::now();
     let mut pipeline = runtime.block_on(Pipeline::start(arguments.workers, Arc::clone(&domain), recorded, None))?;
+    pipeline.watch_models(setup::model_progress());
     let n_documents = documents.len();
     let inputs = documents.into_iter().map(|document| Input::Document(document.key.clone(), Some(document))).collect();
     runtime.block_on(pipeline.step(inputs))?;

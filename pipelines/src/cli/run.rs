@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use hypercane_schemas::Epoch;
+use hypercane_schemas::{Document, Epoch};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{setup, show};
@@ -35,6 +35,9 @@ pub(super) struct Arguments {
     /// Print results as JSON, one a line (with files as source).
     #[arg(long)]
     json: bool,
+    /// Stop when all that is in the topics now has been read and committed.
+    #[arg(long)]
+    until_end: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -44,10 +47,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let lake = runtime.block_on(Lake::open(&config.lake.location, &config.pipeline.id, lake::Options::default()))?;
     let model = setup::model(&config.model.folder)?;
     let recorded = runtime.block_on(setup::recorded_in_lake(model, config.model.threads, &lake))?;
-    let started = Pipeline::start(config.pipeline.workers, domain, recorded, Some(lake));
+    let known_keys = runtime.block_on(document_keys(&lake))?;
+    let started = Pipeline::start(config.pipeline.workers, domain, recorded, Some(lake.clone()));
     let mut pipeline = runtime.block_on(started)?;
+    pipeline.watch_models(setup::model_progress());
     let topics = config.source.kafka.as_ref().map(|kafka| kafka.topics.clone()).unwrap_or_default();
-    let (feed, mut sink) = source(&config, &pipeline, arguments.json)?;
+    let (feed, mut sink) = source(&config, &pipeline, &runtime, arguments, known_keys)?;
     let decoder = Decoder {
         documents: topics.documents.clone(),
         horizons: topics.horizons.clone(),
@@ -70,6 +75,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         bar.tick();
     })?;
     bar.finish_and_clear();
+    runtime.block_on(lake.close());
     eprintln!(
         "{} records in {} epochs; {} changes of answers; {} rejects; the lake is in {}",
         done.n_records, done.n_epochs, done.n_results, done.n_rejects, config.lake.location
@@ -77,29 +83,64 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Keys of the documents that stand in the lake, so that files that went while the pipeline was down are deleted.
+async fn document_keys(lake: &Lake) -> Result<Vec<String>, lake::Error> {
+    if lake.recover().await?.is_none() {
+        return Ok(Vec::new());
+    }
+    let rows = lake.read::<Document>(None).await?;
+    Ok(rows.into_iter().filter(|(_, count)| *count > 0).map(|(document, _)| document.key.0).collect())
+}
+
 /// The source and the sink that the configuration names.
-fn source(config: &Config, pipeline: &Pipeline, json: bool) -> anyhow::Result<(Feed, Box<dyn Sink>)> {
+fn source(
+    config: &Config,
+    pipeline: &Pipeline,
+    runtime: &tokio::runtime::Runtime,
+    arguments: &Arguments,
+    known_keys: Vec<String>,
+) -> anyhow::Result<(Feed, Box<dyn Sink>)> {
     match (&config.source.files, &config.source.kafka) {
         (Some(settings), _) => {
             let mut read = files::Settings::once(&settings.paths)?;
             read.watch = settings.watch;
             read.max_bytes = config.pipeline.max_record_bytes;
+            read.known_keys = known_keys;
             let feed = files::open(read, Limits::default())?;
-            Ok((feed, Box::new(Printer { json })))
+            Ok((feed, Box::new(Printer { json: arguments.json })))
         }
-        (None, Some(kafka)) => kafka_source(kafka, config, pipeline),
+        (None, Some(kafka)) => kafka_source(kafka, pipeline, runtime, arguments.until_end),
         (None, None) => anyhow::bail!("the configuration names no source"),
     }
 }
 
 #[cfg(feature = "kafka")]
-fn kafka_source(kafka: &config::Kafka, config: &Config, pipeline: &Pipeline) -> anyhow::Result<(Feed, Box<dyn Sink>)> {
-    let _ = (kafka, config, pipeline);
-    anyhow::bail!("the Kafka source is not wired yet")
+fn kafka_source(
+    kafka: &config::Kafka,
+    pipeline: &Pipeline,
+    runtime: &tokio::runtime::Runtime,
+    until_end: bool,
+) -> anyhow::Result<(Feed, Box<dyn Sink>)> {
+    use connect::kafka::{Share, Sink, Source, Start, create_topics};
+
+    let topics = &kafka.topics;
+    let read = [topics.documents.clone(), topics.horizons.clone(), topics.queries.clone()];
+    if let Some(n_partitions) = kafka.create_partitions {
+        let names: Vec<&str> = read.iter().chain([&topics.results, &topics.rejects]).map(String::as_str).collect();
+        runtime.block_on(create_topics(&kafka.properties, &names, n_partitions))?;
+    }
+    let start = Start { offsets: pipeline.offsets().clone(), share: Share::ALL, until_end };
+    let Source { feed, .. } = Source::open(&kafka.properties, &read, start, Limits::default())?;
+    Ok((feed, Box::new(Sink::open(&kafka.properties)?)))
 }
 
 #[cfg(not(feature = "kafka"))]
-fn kafka_source(_: &config::Kafka, _: &Config, _: &Pipeline) -> anyhow::Result<(Feed, Box<dyn Sink>)> {
+fn kafka_source(
+    _: &config::Kafka,
+    _: &Pipeline,
+    _: &tokio::runtime::Runtime,
+    _: bool,
+) -> anyhow::Result<(Feed, Box<dyn Sink>)> {
     anyhow::bail!("this program was built without Kafka; build it with the feature `kafka`, or use [source.files]")
 }
 

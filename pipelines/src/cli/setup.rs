@@ -1,6 +1,7 @@
 //! What several commands set up: the asynchronous runtime, the model, the record of its vectors.
 
 use std::{
+    io::IsTerminal as _,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -58,4 +59,27 @@ pub(super) fn model_folder(given: Option<&Path>) -> PathBuf {
 /// The folder for what is fetched or can be made again.
 pub(super) fn cache() -> PathBuf {
     std::env::var_os("HYPERCANE_CACHE").map_or_else(|| ".cache".into(), PathBuf::from)
+}
+
+/// Shows on a terminal how many vectors of how many there are, while a model is asked for many.
+pub(super) fn model_progress() -> crate::enrich::Watch {
+    let bar = std::sync::Mutex::new(None::<indicatif::ProgressBar>);
+    Box::new(move |done, all| {
+        let Ok(mut bar) = bar.lock() else { return };
+        // A few texts are done before anyone could read the line.
+        if all < 512 || !std::io::stderr().is_terminal() {
+            return;
+        }
+        let shown = bar.get_or_insert_with(|| {
+            let style = indicatif::ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} {eta}");
+            let style = style.unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
+            indicatif::ProgressBar::new(all as u64).with_style(style).with_message("embedding texts")
+        });
+        shown.set_length(all as u64);
+        shown.set_position(done as u64);
+        if done >= all {
+            shown.finish_and_clear();
+            *bar = None;
+        }
+    })
 }

@@ -237,6 +237,13 @@ fn json<T: DeserializeOwned>(payload: &[u8], what: &str) -> Result<T, String> {
     let not_json = |e: &serde_json::Error| {
         format!("the payload is not JSON ({e}): send one {what} as JSON; raw texts go through `hypercane publish`")
     };
+    // A list would be read as the fields in their order, which no sender means.
+    if !text.trim_start().starts_with('{') {
+        return Err(match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            Ok(_) => format!("the payload is JSON but no object: send one {what} as an object"),
+            Err(e) => not_json(&e),
+        });
+    }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|e| {
         let path = e.path().to_string();

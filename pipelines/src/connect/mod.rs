@@ -4,6 +4,8 @@ pub mod embed;
 mod error;
 pub mod files;
 pub mod format;
+#[cfg(feature = "kafka")]
+pub mod kafka;
 pub mod lake;
 pub mod memory;
 pub mod packs;

@@ -157,6 +157,12 @@ impl Outlet {
         }
     }
 
+    /// Asks the other threads of the source to end.
+    pub(super) fn stop(&self) {
+        self.shared.stopped.store(true, Ordering::Relaxed);
+        self.shared.released.notify_all();
+    }
+
     /// Whether the source should end.
     pub fn is_stopped(&self) -> bool {
         self.shared.stopped.load(Ordering::Relaxed)

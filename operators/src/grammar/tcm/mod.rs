@@ -14,6 +14,7 @@ use super::facts::{Notes, current_state, plain, spoken_position};
 use super::header::{Header, header_of};
 use super::lines::{Line, lines};
 use super::moment::DayTime;
+use super::units::compass_name;
 use super::{facts::Draft, warnings};
 use crate::extraction::{Extraction, Failure};
 use item::{Item, expected, item};
@@ -207,7 +208,10 @@ fn fix_time(at: Option<DayTime>, header: &Header) -> Timestamp {
 
 fn write_motion(direction: Option<f64>, speed: f64, span: Span, given: &str, notes: &mut Notes<'_>) {
     let words = match direction {
-        Some(degrees) => format!("moving toward {} degrees at {} kt", plain(degrees), plain(speed)),
+        Some(degrees) => {
+            let point = compass_name(degrees);
+            format!("moving toward the {point}, {} degrees, at {} kt", plain(degrees), plain(speed))
+        }
         None => "stationary, not moving (0 kt)".into(),
     };
     let mut fact = Draft::new("has_motion", words, span)

@@ -112,3 +112,12 @@ fn no_cut_panics() {
         let _ = extract(&PRODUCT[end..]);
     }
 }
+
+proptest::proptest! {
+    #[test]
+    fn no_noise_panics(cut in 0..PRODUCT.len(), noise in "\\PC{0,80}", at in 0..PRODUCT.len()) {
+        let (from, to) = (cut.min(at), cut.max(at));
+        let _ = extract(&format!("{}{noise}{}", &PRODUCT[..from], &PRODUCT[to..]));
+        let _ = extract(&format!("{}{noise}{}", &PRODUCT[..to], &PRODUCT[from..]));
+    }
+}

@@ -115,7 +115,7 @@ impl Said {
         } else if has(&["RECENTLY REPORTED", "WAS REPORTED", "REPORTED A", "WIND GUST", "WAS MEASURED", "WAS OBSERVED"])
         {
             Self::Observation
-        } else if has(&["SURGE", "RAINFALL", "FLOOD", "TORNADO", "SWELLS", "RIP CURRENT", "WINDS AND RAIN"]) {
+        } else if has(&["SURGE", "RAINFALL", "FLOOD", "TORNADO", "SWELLS", "RIP CURRENT", "HEAVY RAIN", "RAINS"]) {
             Self::Hazard
         } else if has(&[
             "STRENGTH",
@@ -186,6 +186,9 @@ pub(super) fn one(sentence: &Sentence<'_>, notes: &mut Notes<'_>) {
     }
     let mut fact =
         Draft::new(said.relation(), &words, sentence.span).mention(said.about(notes)).valid(notes.header.issued_at);
+    if let Some(category) = category(&upper).filter(|_| said == Said::Strength) {
+        fact = fact.number("category", category, "", format!("category {}", plain(category)));
+    }
     if said == Said::Landfall {
         let done = ["MADE LANDFALL", "HAS MOVED INLAND", "MOVED ASHORE", "MAKES LANDFALL"];
         let remark = if done.iter().any(|cue| upper.contains(cue)) { "observed" } else { "forecast" };
@@ -197,11 +200,37 @@ pub(super) fn one(sentence: &Sentence<'_>, notes: &mut Notes<'_>) {
     notes.add(fact);
 }
 
+/// The category that a sentence says the storm has: `is a category 4 hurricane`, `is now a category five`.
+fn category(upper: &str) -> Option<f64> {
+    let (before, behind) = upper.split_once("CATEGORY ")?;
+    let is_now = [
+        " IS A ",
+        " IS NOW A ",
+        " REMAINS A ",
+        " A STRONG ",
+        " BECOME A ",
+        " BECOMES A ",
+        " IS AN EXTREMELY DANGEROUS ",
+    ];
+    let stated = is_now.iter().any(|verb| before.ends_with(verb) || before.ends_with(&format!("{verb}STRONG ")));
+    let names = ["1", "2", "3", "4", "5", "ONE", "TWO", "THREE", "FOUR", "FIVE"];
+    let word = behind.split(|c: char| !c.is_ascii_alphanumeric()).next()?;
+    let idx = names.iter().position(|name| *name == word)?;
+    stated.then_some((idx % 5 + 1) as f64)
+}
+
 /// Sentences that say nothing about the storm.
 fn is_boilerplate(upper: &str) -> bool {
-    ["FOR STORM INFORMATION SPECIFIC", "PLEASE MONITOR PRODUCTS", "PLEASE SEE PRODUCTS", "PLEASE CONSULT", "REPEAT..."]
-        .iter()
-        .any(|cue| upper.contains(cue))
+    [
+        "FOR STORM INFORMATION SPECIFIC",
+        "PLEASE MONITOR PRODUCTS",
+        "PLEASE SEE PRODUCTS",
+        "PLEASE CONSULT",
+        "REPEAT...",
+        "PLEASE SEE THE NATIONAL",
+    ]
+    .iter()
+    .any(|cue| upper.contains(cue))
 }
 
 /// `Hurricane-force winds extend outward up to 25 miles (35 km) ... and tropical-storm-force winds ... 105 miles`.

@@ -146,7 +146,11 @@ fn write_row(text: &str, row: Row<'_>, kind: &str, notes: &mut Notes<'_>) {
     };
     let end = super::summary::line_of(text, row.amounts);
     let span = Span::new(row.start, (row.amounts.as_ptr() as usize - text.as_ptr() as usize) + row.amounts.len());
-    let values = amounts(&amount_words, kind);
+    let mut values = amounts(&amount_words, kind);
+    if values.is_empty() && kind == "surge" {
+        // A forecaster may leave the unit of a row out; the table is in feet.
+        values = amounts(&format!("{amount_words} ft"), kind);
+    }
     if values.is_empty() {
         notes.fail(end, format!("`{amount_words}` gives no amount in feet or inches"));
         return;

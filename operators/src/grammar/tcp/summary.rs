@@ -4,7 +4,7 @@ use hypercane_schemas::Span;
 use winnow::{Result, combinator::alt, combinator::opt, prelude::*};
 
 use crate::grammar::facts::{Draft, Notes, current_state, plain, spoken_position};
-use crate::grammar::lines::{Line, line_number, lines, paragraphs, span_of};
+use crate::grammar::lines::{Line, line_number, paragraphs, span_of};
 use crate::grammar::prose::{Numbers, sentences};
 use crate::grammar::units::{compass_words, dots, gap, number, position, speed, word, words};
 
@@ -182,6 +182,7 @@ pub(super) fn line_of(text: &str, part: &str) -> u32 {
 mod tests {
     use super::*;
     use crate::grammar::header::header;
+    use crate::grammar::lines::lines;
 
     fn state(body: &str) -> Vec<String> {
         let text = format!("Hurricane Opal Advisory Number 5\nNWS AL172020\n0300 UTC MON AUG 31 2020\n\n{body}");

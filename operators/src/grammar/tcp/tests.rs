@@ -93,7 +93,7 @@ fn every_section_gives_its_facts() {
     with(&extraction, "has_warning_status", "a Tropical Storm Warning is in effect for Alpha Point to Beta Bay");
     let landfall = with(&extraction, "forecasts_landfall", "will make landfall near Biloxi");
     assert!(landfall.mentions.iter().any(|mention| mention.entity.0 == "place:biloxi_ms"));
-    let far = with(&extraction, "has_cyclone_state", "SSE of Biloxi Mississippi");
+    let far = with(&extraction, "has_cyclone_state", "SSE of Biloxi, Mississippi");
     assert!((number(far, "distance").unwrap() - 43.448).abs() < 0.001);
     with(&extraction, "has_cyclone_state", "of The Mouth of the Alpha River");
     let extent = with(&extraction, "observes_hazard_at_horizon", "tropical-storm-force winds");
@@ -140,5 +140,14 @@ fn no_cut_panics() {
     for end in 0..ADVISORY.len() {
         let _ = extract(&ADVISORY[..end]);
         let _ = extract(&ADVISORY[end..]);
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_noise_panics(cut in 0..ADVISORY.len(), noise in "\\PC{0,80}", at in 0..ADVISORY.len()) {
+        let (from, to) = (cut.min(at), cut.max(at));
+        let _ = extract(&format!("{}{noise}{}", &ADVISORY[..from], &ADVISORY[to..]));
+        let _ = extract(&format!("{}{noise}{}", &ADVISORY[..to], &ADVISORY[from..]));
     }
 }

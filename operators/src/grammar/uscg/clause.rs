@@ -95,8 +95,12 @@ const REASON: [&str; 5] = ["due", "because", "potential", "caused", "generated"]
 pub(super) fn statements(text: &str, sentence: &Sentence, context: &mut Context, domain: &Domain) -> Vec<Statement> {
     let words = sentence.words.as_slice();
     let mut conditions = if defines(sentence) { Vec::new() } else { conditions(words) };
-    // `while Whiskey is in effect` sets nothing.
-    conditions.retain(|condition| condition.words.start == 0 || words[condition.words.start - 1].form != "while");
+    // `while Whiskey is in effect` and `condition X-Ray means ...` set nothing.
+    let form = |at: usize| words.get(at).map_or("", |word| word.form.as_str());
+    conditions.retain(|condition| {
+        let before = condition.words.start.checked_sub(1).map_or("", form);
+        before != "while" && !matches!(form(condition.words.end), "means" | "indicates")
+    });
     let mut taken: Vec<Range<usize>> = conditions.iter().map(|condition| condition.words.clone()).collect();
     for (range, storm) in storms(words) {
         if !taken.iter().any(|other| other.start < range.end && range.start < other.end) {

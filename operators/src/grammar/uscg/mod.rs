@@ -27,6 +27,14 @@ use words::{Sentence, sentences};
 /// Posts are shorter than this; whatever is longer is read as a bulletin.
 const POST_BYTES: usize = 700;
 
+/// Whether a text speaks of port conditions or is a bulletin, for documents that do not say what they are.
+pub fn is_port_text(text: &str) -> bool {
+    let head: String = text.chars().take(2000).collect::<String>().to_lowercase();
+    ["port condition", "marine safety information bulletin", "captain of the port", "readiness condition"]
+        .iter()
+        .any(|mark| head.contains(mark))
+}
+
 /// The facts of a post or bulletin.
 ///
 /// # Errors

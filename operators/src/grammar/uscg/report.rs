@@ -90,7 +90,10 @@ impl Report {
         attributes.extend(statement.previous.as_ref().map(|previous| Attribute::text("previous_condition", previous)));
         match (clock, effective_at) {
             (Some(_), Some(at)) => attributes.push(Attribute::time("effective_at", at, &statement.clock_given)),
-            (Some(_), None) => attributes.push(Attribute::text("effective_at", &statement.clock_given)),
+            // A time that can't be placed (`8 a.m. last night`) is kept as words only.
+            (Some(_), None) => {
+                attributes.push(Attribute::text("remark", format!("effective {}", statement.clock_given)))
+            }
             (None, _) => {}
         }
         let recovers = matches!(statement.action, Action::Reopened | Action::Lifted | Action::Downgraded);

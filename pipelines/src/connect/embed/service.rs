@@ -16,8 +16,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::{Error, Model};
 
-/// How many texts a thread takes at once: enough to fill batches of one length, few enough that threads share a call.
-const TEXTS_PER_JOB: usize = 64;
+/// Bounds of how many texts a thread takes at once: many fill batches of one length, few let the threads share a call.
+const TEXTS_PER_JOB: std::ops::RangeInclusive<usize> = 16..=256;
 
 /// How the service runs.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -25,7 +25,7 @@ const TEXTS_PER_JOB: usize = 64;
 pub struct ServiceSettings {
     /// Threads that compute, each busy with its own batch.
     pub threads: usize,
-    /// Batches of up to 64 texts that may wait or run at once; who submits more has to wait.
+    /// Jobs of up to 256 texts that may wait or run at once; who submits more has to wait.
     pub queue: usize,
 }
 
@@ -92,8 +92,10 @@ impl EmbedService {
         // Texts of like length go together, so that a job finds full batches.
         let mut order: Vec<usize> = (0..texts.len()).collect();
         order.sort_by_key(|&idx| texts[idx].len());
+        let n_texts = texts.len().div_ceil(2 * self.threads.len().max(1));
+        let n_texts = n_texts.clamp(*TEXTS_PER_JOB.start(), *TEXTS_PER_JOB.end());
         let mut replies = Vec::new();
-        for part in order.chunks(TEXTS_PER_JOB) {
+        for part in order.chunks(n_texts) {
             let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| stopped())?;
             let (reply, answer) = oneshot::channel();
             let texts = part.iter().map(|&idx| texts[idx].clone()).collect();
@@ -102,7 +104,7 @@ impl EmbedService {
             replies.push(answer);
         }
         let mut vectors = vec![None; texts.len()];
-        for (part, answer) in order.chunks(TEXTS_PER_JOB).zip(replies) {
+        for (part, answer) in order.chunks(n_texts).zip(replies) {
             for (&idx, vector) in part.iter().zip(answer.await.map_err(|_| stopped())??) {
                 vectors[idx] = Some(vector);
             }

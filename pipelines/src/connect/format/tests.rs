@@ -85,6 +85,8 @@ fn bad_payloads_say_what_is_wrong() {
     refused("queries", key, br#"{"question": "a", "parameters": {"beam_width": 0}}"#, &["beam_width", "at least 1"]);
     refused("queries", key, br#"{"question": " "}"#, &["no question"]);
     refused("weather", key, b"{}", &["weather", "not read here"]);
+    refused("documents", key, br#"["k", null, null, "a"]"#, &["no object"]);
+    refused("documents", key, b"5", &["no object"]);
     refused("documents", key, "[".repeat(5000).as_bytes(), &["not JSON"]);
 }
 

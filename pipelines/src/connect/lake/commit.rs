@@ -74,6 +74,7 @@ pub struct CommitReport {
 impl Lake {
     /// Makes a batch part of the lake, whole or not at all. After an error nothing of it counts, and the same batch can
     /// be committed again; if the failed call did arrive after all, the second one finds that out and writes nothing.
+    /// The call must be awaited to its end: one that is dropped half-way may still be writing.
     pub async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, Error> {
         let started = Instant::now();
         let mut state = self.state.lock().await;

@@ -6,8 +6,8 @@ use deltalake_core::{
         LogStoreRef, get_actions,
         object_store::{ObjectStore, ObjectStoreExt},
     },
-    parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder,
 };
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::Error;
 

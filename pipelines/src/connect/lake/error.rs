@@ -102,7 +102,7 @@ impl Error {
     /// Whether it is worth to try again at once, without anyone's help.
     pub(super) fn may_pass(&self) -> bool {
         match self {
-            Self::Storage { source, .. } => !is_refused(source.as_ref()) && io_kind(source.as_ref()).is_none_or(passes),
+            Self::Storage { source, .. } => !is_refused(source.as_ref()) && lasting(source.as_ref()).is_none(),
             _ => false,
         }
     }
@@ -127,26 +127,31 @@ fn owner(found: &Option<String>) -> String {
     }
 }
 
-fn passes(kind: io::ErrorKind) -> bool {
+/// The cause that does not go away by itself, if there is one.
+fn lasting(error: &(dyn StdError + 'static)) -> Option<io::ErrorKind> {
     use io::ErrorKind::{
         InvalidFilename, IsADirectory, NotADirectory, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
     };
-    !matches!(
-        kind,
-        StorageFull
-            | QuotaExceeded
-            | ReadOnlyFilesystem
-            | PermissionDenied
-            | NotADirectory
-            | IsADirectory
-            | InvalidFilename
-    )
+    // The outermost may be a mere wrapper, so all of them are asked.
+    let mut kinds = chain(error).filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+    kinds.find(|kind| {
+        matches!(
+            kind,
+            StorageFull
+                | QuotaExceeded
+                | ReadOnlyFilesystem
+                | PermissionDenied
+                | NotADirectory
+                | IsADirectory
+                | InvalidFilename
+        )
+    })
 }
 
-/// What a person can do about it, after a dash.
+/// What a person can do about it.
 fn hint(source: &(dyn StdError + 'static)) -> &'static str {
     use io::ErrorKind::{NotADirectory, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-    match io_kind(source) {
+    match lasting(source) {
         Some(StorageFull | QuotaExceeded) => " (the disk is full: free some space, then it goes on)",
         Some(ReadOnlyFilesystem) => " (the file system is read-only: mount it writable, or choose another folder)",
         Some(PermissionDenied) => " (no permission: change the folder's owner or mode, or choose another folder)",
@@ -162,10 +167,6 @@ fn chain<'a>(error: &'a (dyn StdError + 'static)) -> impl Iterator<Item = &'a (d
         next = error.source();
         Some(error)
     })
-}
-
-fn io_kind(error: &(dyn StdError + 'static)) -> Option<io::ErrorKind> {
-    chain(error).find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind)
 }
 
 /// Whether an object store says no for good.

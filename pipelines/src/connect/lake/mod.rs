@@ -11,6 +11,7 @@ mod decode;
 mod encode;
 mod error;
 pub mod fault;
+mod file;
 mod model_outputs;
 mod point;
 mod read;

@@ -9,9 +9,9 @@ use deltalake_core::{
         LogStoreRef,
         object_store::{self, ObjectStoreExt, path::Path},
     },
-    parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder,
 };
 use hypercane_schemas::{Diff, Epoch, Record};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 
 use super::{

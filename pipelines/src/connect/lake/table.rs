@@ -5,32 +5,29 @@
 
 use std::collections::HashMap;
 
-use arrow::{array::RecordBatch, datatypes::SchemaRef};
+use arrow::{
+    array::RecordBatch,
+    datatypes::{FieldRef, Schema, SchemaRef},
+};
 use deltalake_core::{
-    BlindDeltaTable, DeltaTable, DeltaTableError,
+    BlindDeltaTable, DeltaTable,
     kernel::{
-        Action, Add, Transaction, engine::arrow_conversion::TryIntoKernel, schema::StructType, transaction::CommitData,
+        Action, Transaction, engine::arrow_conversion::TryIntoKernel, schema::StructType, transaction::CommitData,
     },
     logstore::{
         LogStoreRef, commit_uri_from_version, get_actions,
-        object_store::{self, PutMode},
+        object_store::{self, ObjectStoreExt, PutMode, PutPayload, path::Path},
     },
     operations::create::CreateBuilder,
-    parquet::{
-        basic::{Compression, ZstdLevel},
-        file::properties::WriterProperties,
-    },
     protocol::{DeltaOperation, SaveMode, checkpoints},
-    writer::{DeltaWriter, RecordBatchWriter},
 };
 
 use super::{
     Error, damage, fault,
+    file::{self, DataFile},
     storage::{Storage, with_retries},
 };
 
-/// Where a file ends and the next begins. Files are read whole, so this bounds a reader's memory.
-const FILE_BYTES: u64 = 64 << 20;
 /// The table property that names the pipeline a table belongs to.
 const PIPELINE_PROPERTY: &str = "hypercane.pipeline";
 
@@ -40,8 +37,7 @@ pub(super) struct Table {
     /// As a person would write its folder.
     place: String,
     log_store: LogStoreRef,
-    /// Schema and properties, as of when it was opened.
-    head: BlindDeltaTable,
+    schema: SchemaRef,
     /// The newest version.
     pub(super) version: u64,
 }
@@ -66,8 +62,9 @@ impl Table {
         {
             return Err(Error::Owner { place, found, expected: expected.into() });
         }
+        let schema = head.arrow_schema().map_err(|e| Error::damaged(&place, e))?;
         let version = head.version();
-        Ok(Some(Self { name: name.into(), place, log_store, head, version }))
+        Ok(Some(Self { name: name.into(), place, log_store, schema, version }))
     }
 
     /// Opens a table, or makes it with the columns of the rows that are to be written.
@@ -99,27 +96,42 @@ impl Table {
         Self::open(storage, name, Some(pipeline)).await?.ok_or_else(missing)
     }
 
-    /// Writes rows as one file and makes them part of the table. The table is as before if this fails.
+    /// Writes rows and makes them part of the table. The table is as before if this fails.
     pub(super) async fn append(&mut self, batches: &[RecordBatch], mark: Option<Transaction>) -> Result<u64, Error> {
-        let adds = with_retries(|| self.write_file(batches)).await?;
+        for batch in batches {
+            self.check(&batch.schema())?;
+        }
+        let files = file::lay_out(&self.schema, batches).map_err(|e| Error::row(&self.name, e))?;
+        let store = self.log_store.object_store(None);
+        let mut adds = Vec::new();
+        for DataFile { add, bytes } in files {
+            let (path, bytes) = (Path::from(add.path.as_str()), PutPayload::from(bytes));
+            with_retries(|| async {
+                let put = store.put(&path, bytes.clone()).await;
+                put.map_err(|e| Error::storage("write to", &self.place, e))
+            })
+            .await?;
+            adds.push(Action::Add(add));
+        }
         fault::reach(if self.name == super::COMMITS { "after_commit_file" } else { "after_table_file" });
         let write = DeltaOperation::Write { mode: SaveMode::Append, partition_by: None, predicate: None };
-        self.log(adds.into_iter().map(Action::Add).collect(), write, mark).await
+        self.log(adds, write, mark).await
     }
 
-    async fn write_file(&self, batches: &[RecordBatch]) -> Result<Vec<Add>, Error> {
-        let failed = |e: DeltaTableError| match e {
-            DeltaTableError::SchemaMismatch { msg } => Error::row(&self.name, msg),
-            e => Error::storage("write to", &self.place, e),
+    fn check(&self, rows: &Schema) -> Result<(), Error> {
+        let same = |(a, b): (&FieldRef, &FieldRef)| {
+            a.name() == b.name() && a.data_type().equals_datatype(b.data_type()) && a.is_nullable() == b.is_nullable()
         };
-        let compression = Compression::ZSTD(ZstdLevel::default());
-        let properties = WriterProperties::builder().set_compression(compression).build();
-        let writer = RecordBatchWriter::for_blind_appends(&self.head).map_err(failed)?;
-        let mut writer = writer.with_writer_properties(properties).with_target_file_size(FILE_BYTES);
-        for batch in batches {
-            writer.write(batch.clone()).await.map_err(failed)?;
+        let columns = self.schema.fields();
+        if columns.len() == rows.fields().len() && columns.iter().zip(rows.fields()).all(same) {
+            return Ok(());
         }
-        writer.flush().await.map_err(failed)
+        let different = columns.iter().zip(rows.fields()).find(|&pair| !same(pair));
+        let reason = match different {
+            Some((column, row)) => format!("column `{}` meets rows with `{}`", column, row),
+            None => format!("{} columns meet rows with {}", columns.len(), rows.fields().len()),
+        };
+        Err(Error::row(&self.name, format!("{reason}; was {} written by another version?", self.place)))
     }
 
     /// Puts a log entry at the next version.
@@ -215,10 +227,9 @@ impl Entry {
     }
 }
 
-/// The property that says for which columns the least and greatest value of each file are kept in the log. Texts and
-/// hashes as bounds would make an entry as large as the rows.
+/// The property that says for which columns the log keeps the bounds of each file.
 fn bounded_columns(schema: &SchemaRef) -> (&'static str, String) {
-    let bounded = schema.fields().iter().filter(|column| column.data_type().is_primitive());
+    let bounded = schema.fields().iter().filter(|column| file::is_bounded(column.data_type()));
     let names: Vec<&str> = bounded.map(|column| column.name().as_str()).collect();
     match names.is_empty() {
         true => ("delta.dataSkippingNumIndexedCols", "0".into()),

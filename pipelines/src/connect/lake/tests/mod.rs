@@ -3,6 +3,7 @@
 mod commit;
 mod crash;
 mod killed;
+mod maintenance;
 mod remote;
 mod round_trip;
 mod samples;

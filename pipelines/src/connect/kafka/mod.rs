@@ -1,0 +1,145 @@
+//! Apache Kafka as a source and a sink, through librdkafka.
+//!
+//! Offsets and epochs: a record's offset becomes durable only in the lake, in the same commit as everything that follows
+//! from the record. So the consumer joins no group. It reads all partitions that are its own, from the offsets that the
+//! lake's last commit names, and where that names none from the beginning. A process that was killed reads again exactly
+//! what its lake has not seen. [`Source::commit`] may tell the broker afterwards, for the sake of lag monitors only.
+//!
+//! An offset that the broker no longer has is an error and never skipped: the records between are lost to us, and a
+//! person has to decide.
+
+mod sink;
+mod source;
+mod topics;
+
+pub use sink::{Sink, publish};
+pub use source::{Share, Source, Start};
+pub use topics::create_topics;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use rdkafka::{
+    ClientConfig, ClientContext,
+    config::RDKafkaLogLevel,
+    error::{KafkaError, RDKafkaErrorCode},
+};
+
+use super::Error;
+
+/// Properties of librdkafka by their own names; `bootstrap.servers` is needed, SASL and TLS go here as well.
+pub type Properties = BTreeMap<String, String>;
+
+/// The client's configuration: ours where the user is free to say otherwise, the user's, and what has to be as it is.
+fn client_config(
+    properties: &Properties,
+    defaults: &[(&str, &str)],
+    fixed: &[(&str, &str)],
+) -> Result<ClientConfig, Error> {
+    if properties.get("bootstrap.servers").or(properties.get("metadata.broker.list")).is_none_or(String::is_empty) {
+        return Err(Error::lasting("the Kafka property `bootstrap.servers` is missing: give host:port of a broker"));
+    }
+    let mut config = ClientConfig::new();
+    config.set("client.id", "hypercane").set("socket.keepalive.enable", "true");
+    for (name, value) in defaults {
+        config.set(*name, *value);
+    }
+    for (name, value) in properties {
+        config.set(name, value);
+    }
+    for (name, value) in fixed {
+        if properties.get(*name).is_some_and(|given| given != value) {
+            return Err(Error::lasting(format!(
+                "the Kafka property `{name}` has to be `{value}` for exactly-once: leave it out"
+            )));
+        }
+        config.set(*name, *value);
+    }
+    Ok(config)
+}
+
+/// Hears what the client says on the side, and keeps the last complaint: an error often has its reason only there.
+#[derive(Debug, Default)]
+struct Listener {
+    complaint: Mutex<Option<String>>,
+}
+
+impl Listener {
+    fn complaint(&self) -> Option<String> {
+        self.complaint.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn hear(&self, reason: &str) {
+        *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.to_owned());
+    }
+}
+
+impl ClientContext for Listener {
+    fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
+        if level as i32 <= RDKafkaLogLevel::Error as i32 {
+            self.hear(message);
+        }
+        if level as i32 <= RDKafkaLogLevel::Warning as i32 {
+            tracing::warn!(facility, message, "librdkafka");
+        } else {
+            tracing::debug!(facility, message, "librdkafka");
+        }
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        self.hear(reason);
+        tracing::warn!(%error, reason, "librdkafka");
+    }
+}
+
+/// An error of ours for one of the client's.
+fn failure(what: impl Into<String>, error: KafkaError, listener: Option<&Listener>) -> Error {
+    let mut message: String = what.into();
+    if let Some(complaint) = listener.and_then(Listener::complaint) {
+        message = format!("{message} (last heard: {complaint})");
+    }
+    if is_lasting(&error) { Error::lasting(message).because(error) } else { Error::transient(message).because(error) }
+}
+
+/// Whether an error stays until somebody changes something. A broker that can't be reached is not among them: it is
+/// most often restarting.
+fn is_lasting(error: &KafkaError) -> bool {
+    use RDKafkaErrorCode as Code;
+    let code = match error {
+        KafkaError::ClientConfig(..)
+        | KafkaError::ClientCreation(_)
+        | KafkaError::Nul(_)
+        | KafkaError::MessageConsumptionFatal(_) => return true,
+        KafkaError::AdminOp(code) => Some(*code),
+        other => other.rdkafka_error_code(),
+    };
+    matches!(
+        code,
+        Some(
+            Code::Fatal
+                | Code::Authentication
+                | Code::SaslAuthenticationFailed
+                | Code::UnsupportedSASLMechanism
+                | Code::TopicAuthorizationFailed
+                | Code::GroupAuthorizationFailed
+                | Code::ClusterAuthorizationFailed
+                | Code::UnknownTopic
+                | Code::UnknownTopicOrPartition
+                | Code::UnknownPartition
+                | Code::InvalidTopic
+                | Code::AutoOffsetReset
+                | Code::OffsetOutOfRange
+                | Code::MessageSizeTooLarge
+                | Code::InvalidArgument
+                | Code::InvalidReplicationFactor
+                | Code::InvalidPartitions
+                | Code::PolicyViolation
+                | Code::UnsupportedVersion
+        )
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! Records to topics: an idempotent producer, whose deliveries are awaited at the end of an epoch.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use hypercane_schemas::Epoch;
+use rdkafka::{
+    ClientContext, Message as _,
+    config::RDKafkaLogLevel,
+    error::{KafkaError, RDKafkaErrorCode},
+    producer::{BaseRecord, DeliveryResult, Producer, ProducerContext, ThreadedProducer},
+};
+
+use super::{Error, Listener, Properties, client_config, failure};
+use crate::connect::transport::{self, RawRecord};
+
+/// A producer. Between two flushes its records wait in a bounded queue of the client and are sent in the background.
+pub struct Sink {
+    producer: ThreadedProducer<Deliveries>,
+}
+
+impl std::fmt::Debug for Sink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sink").field("in_flight", &self.producer.in_flight_count()).finish()
+    }
+}
+
+impl Sink {
+    /// Sets the producer up; brokers are reached when there is something to send.
+    pub fn open(properties: &Properties) -> Result<Self, Error> {
+        let config = client_config(
+            properties,
+            &[
+                ("linger.ms", "5"),
+                ("compression.type", "lz4"),
+                ("queue.buffering.max.kbytes", "65536"),
+                ("message.max.bytes", "67108864"),
+                ("message.timeout.ms", "60000"),
+            ],
+            &[("enable.idempotence", "true")],
+        )?;
+        let producer = config
+            .create_with_context(Deliveries::default())
+            .map_err(|e| failure("the Kafka producer could not be set up", e, None))?;
+        Ok(Self { producer })
+    }
+
+    fn enqueue(&self, topic: &str, key: Option<&[u8]>, payload: Option<&[u8]>) -> Result<(), Error> {
+        let mut record: BaseRecord<'_, [u8], [u8]> = BaseRecord::to(topic);
+        record.key = key;
+        record.payload = payload;
+        loop {
+            match self.producer.send(record) {
+                Ok(()) => return Ok(()),
+                Err((KafkaError::MessageProduction(RDKafkaErrorCode::QueueFull), unsent)) => {
+                    // The broker is slower than we are. Waiting here is what slows the dataflow down.
+                    record = unsent;
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Err((error, _)) => return Err(self.explain(topic, error)),
+            }
+        }
+    }
+
+    /// Waits until nothing is under way; each record arrives or fails within `message.timeout.ms`.
+    fn settle(&self) -> Result<(), Error> {
+        let began = Instant::now();
+        while self.producer.flush(Duration::from_secs(10)).is_err() {
+            let n_records = self.producer.in_flight_count();
+            tracing::warn!(n_records, waited = ?began.elapsed(), "records wait for their delivery");
+        }
+        match self.producer.context().take_failure() {
+            None => Ok(()),
+            Some((topic, error)) => Err(self.explain(&topic, error)),
+        }
+    }
+
+    fn explain(&self, topic: &str, error: KafkaError) -> Error {
+        failure(format!("a record for topic {topic} was not delivered"), error, Some(&self.producer.context().listener))
+    }
+}
+
+impl transport::Sink for Sink {
+    fn send(&mut self, topic: &str, key: &[u8], payload: Option<&[u8]>) -> Result<(), Error> {
+        self.enqueue(topic, Some(key), payload)
+    }
+
+    fn flush(&mut self, epoch: Epoch) -> Result<(), Error> {
+        let began = Instant::now();
+        self.settle()?;
+        tracing::debug!(epoch, took = ?began.elapsed(), "delivered");
+        Ok(())
+    }
+}
+
+/// Sends records to their topics and returns how many when all have arrived. `progress` hears the count now and then.
+pub fn publish(
+    properties: &Properties,
+    records: impl IntoIterator<Item = RawRecord>,
+    mut progress: impl FnMut(u64),
+) -> Result<u64, Error> {
+    let sink = Sink::open(properties)?;
+    let mut n_records = 0;
+    for record in records {
+        sink.enqueue(&record.topic, record.key.as_deref(), record.payload.as_deref())?;
+        n_records += 1;
+        if n_records % 100 == 0 {
+            progress(n_records);
+        }
+    }
+    sink.settle()?;
+    progress(n_records);
+    Ok(n_records)
+}
+
+/// Hears of deliveries, and keeps the first that failed.
+#[derive(Debug, Default)]
+struct Deliveries {
+    listener: Listener,
+    failure: Mutex<Option<(String, KafkaError)>>,
+}
+
+impl Deliveries {
+    fn take_failure(&self) -> Option<(String, KafkaError)> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl ClientContext for Deliveries {
+    fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
+        self.listener.log(level, facility, message);
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        self.listener.error(error, reason);
+    }
+}
+
+impl ProducerContext for Deliveries {
+    type DeliveryOpaque = ();
+
+    fn delivery(&self, result: &DeliveryResult<'_>, (): ()) {
+        if let Err((error, message)) = result {
+            let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            first.get_or_insert_with(|| (message.topic().to_owned(), error.clone()));
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Rows to Parquet files, whole in memory and then put at once, so that a store never holds half a file.
+
+use std::{
+    collections::HashMap,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use arrow::{
+    array::{Array, AsArray, RecordBatch},
+    compute::{max, min},
+    datatypes::{DataType, Float64Type, Int64Type, SchemaRef, TimeUnit, TimestampMicrosecondType},
+};
+use deltalake_core::kernel::Add;
+use hypercane_schemas::ContentHash;
+use jiff::Timestamp;
+use parquet::{
+    arrow::ArrowWriter,
+    basic::{Compression, ZstdLevel},
+    errors::ParquetError,
+    file::properties::WriterProperties,
+};
+use serde_json::{Map, Value, json};
+
+/// Where a file ends and the next begins. Files are read whole, so this bounds a reader's memory.
+const FILE_BYTES: usize = 64 << 20;
+const ROWS_AT_ONCE: usize = 8192;
+
+/// A file that is ready to be put, and the log's word for it.
+pub(super) struct DataFile {
+    pub(super) add: Add,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Lays rows out as files; one, unless there are very many.
+pub(super) fn lay_out(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<DataFile>, ParquetError> {
+    let mut files = Vec::new();
+    let mut open: Option<Open> = None;
+    for batch in batches {
+        for start in (0..batch.num_rows()).step_by(ROWS_AT_ONCE) {
+            let rows = batch.slice(start, ROWS_AT_ONCE.min(batch.num_rows() - start));
+            let mut file = match open.take() {
+                Some(file) => file,
+                None => Open::new(schema)?,
+            };
+            file.write(&rows)?;
+            if file.is_full() {
+                files.push(file.close()?);
+            } else {
+                open = Some(file);
+            }
+        }
+    }
+    if let Some(file) = open {
+        files.push(file.close()?);
+    }
+    Ok(files)
+}
+
+struct Open {
+    writer: ArrowWriter<Vec<u8>>,
+    n_rows: usize,
+    bounds: Vec<Bounds>,
+}
+
+impl Open {
+    fn new(schema: &SchemaRef) -> Result<Self, ParquetError> {
+        let compression = Compression::ZSTD(ZstdLevel::default());
+        let properties = WriterProperties::builder().set_compression(compression).build();
+        let writer = ArrowWriter::try_new(Vec::new(), schema.clone(), Some(properties))?;
+        let bounded = schema.fields().iter().filter(|column| is_bounded(column.data_type()));
+        let bounds = bounded.map(|column| Bounds { name: column.name().clone(), ..Bounds::default() }).collect();
+        Ok(Self { writer, n_rows: 0, bounds })
+    }
+
+    fn write(&mut self, rows: &RecordBatch) -> Result<(), ParquetError> {
+        self.writer.write(rows)?;
+        self.n_rows += rows.num_rows();
+        for bounds in &mut self.bounds {
+            if let Some(column) = rows.column_by_name(&bounds.name) {
+                bounds.widen(column.as_ref());
+            }
+        }
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.writer.bytes_written() + self.writer.in_progress_size() >= FILE_BYTES
+    }
+
+    fn close(self) -> Result<DataFile, ParquetError> {
+        let bytes = self.writer.into_inner()?;
+        let add = Add {
+            path: name(),
+            partition_values: HashMap::new(),
+            size: bytes.len() as i64,
+            modification_time: Timestamp::now().as_millisecond(),
+            data_change: true,
+            stats: Some(stats(self.n_rows, &self.bounds)),
+            ..Add::default()
+        };
+        Ok(DataFile { add, bytes })
+    }
+}
+
+/// A name that no other file has.
+fn name() -> String {
+    static N_FILES: AtomicU64 = AtomicU64::new(0);
+    let count = N_FILES.fetch_add(1, Ordering::Relaxed).to_string();
+    let (process, now) = (std::process::id().to_string(), Timestamp::now().as_nanosecond().to_string());
+    format!("part-{}.parquet", ContentHash::of_parts([process.as_str(), &now, &count]))
+}
+
+/// Whether the log keeps the least and greatest value of a column. Texts and hashes as bounds would make an entry as
+/// large as the rows.
+pub(super) fn is_bounded(column: &DataType) -> bool {
+    matches!(column, DataType::Int64 | DataType::Float64 | DataType::Timestamp(TimeUnit::Microsecond, _))
+}
+
+/// The least and greatest value of one column in one file.
+#[derive(Default)]
+struct Bounds {
+    name: String,
+    integers: Option<(i64, i64)>,
+    moments: Option<(i64, i64)>,
+    numbers: Option<(f64, f64)>,
+    n_nulls: usize,
+}
+
+impl Bounds {
+    fn widen(&mut self, column: &dyn Array) {
+        self.n_nulls += column.null_count();
+        if let Some(values) = column.as_primitive_opt::<Int64Type>() {
+            self.integers = wider(self.integers, min(values).zip(max(values)), i64::min, i64::max);
+        } else if let Some(values) = column.as_primitive_opt::<TimestampMicrosecondType>() {
+            self.moments = wider(self.moments, min(values).zip(max(values)), i64::min, i64::max);
+        } else if let Some(values) = column.as_primitive_opt::<Float64Type>() {
+            self.numbers = wider(self.numbers, min(values).zip(max(values)), f64::min, f64::max);
+        }
+    }
+
+    fn least_and_greatest(&self) -> Option<(Value, Value)> {
+        let moment = |micros| Timestamp::from_microsecond(micros).ok().map(|moment| json!(format!("{moment:.6}")));
+        if let Some((least, greatest)) = self.integers {
+            return Some((json!(least), json!(greatest)));
+        }
+        if let Some((least, greatest)) = self.moments {
+            return moment(least).zip(moment(greatest));
+        }
+        self.numbers.map(|(least, greatest)| (json!(least), json!(greatest)))
+    }
+}
+
+fn wider<T>(so_far: Option<(T, T)>, more: Option<(T, T)>, min: fn(T, T) -> T, max: fn(T, T) -> T) -> Option<(T, T)> {
+    match (so_far, more) {
+        (Some((least, greatest)), Some((low, high))) => Some((min(least, low), max(greatest, high))),
+        (so_far, more) => so_far.or(more),
+    }
+}
+
+fn stats(n_rows: usize, bounds: &[Bounds]) -> String {
+    let (mut least, mut greatest, mut nulls) = (Map::new(), Map::new(), Map::new());
+    for column in bounds {
+        if let Some((low, high)) = column.least_and_greatest() {
+            least.insert(column.name.clone(), low);
+            greatest.insert(column.name.clone(), high);
+        }
+        nulls.insert(column.name.clone(), column.n_nulls.into());
+    }
+    json!({"numRecords": n_rows, "minValues": least, "maxValues": greatest, "nullCount": nulls}).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow::{
+        array::{Float64Array, Int64Array, StringArray, TimestampMicrosecondArray},
+        datatypes::{Field, Schema},
+    };
+
+    use super::{DataType, RecordBatch, TimeUnit, lay_out};
+
+    #[test]
+    fn the_log_knows_the_bounds_of_a_file() {
+        let moments = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
+        let schema = Arc::new(Schema::new(vec![
+            Field::new("text", DataType::Utf8, false),
+            Field::new("epoch", DataType::Int64, false),
+            Field::new("number", DataType::Float64, true),
+            Field::new("at", moments, true),
+        ]));
+        let batch = |epochs: [i64; 2], number: Option<f64>, at: Option<i64>| {
+            let at = TimestampMicrosecondArray::from(vec![at, None]).with_timezone("UTC");
+            let (texts, numbers) = (StringArray::from(vec!["a", "b"]), Float64Array::from(vec![None, number]));
+            let epochs = Int64Array::from(epochs.to_vec());
+            let columns = vec![Arc::new(texts) as _, Arc::new(epochs) as _, Arc::new(numbers) as _, Arc::new(at) as _];
+            RecordBatch::try_new(schema.clone(), columns).unwrap()
+        };
+        let batches = [batch([7, 5], None, Some(1_500_000)), batch([6, 9], Some(-0.5), Some(-1))];
+        let files = lay_out(&schema, &batches).unwrap();
+        assert_eq!(files.len(), 1);
+        let expected = concat!(
+            r#"{"numRecords":4,"minValues":{"epoch":5,"number":-0.5,"at":"1969-12-31T23:59:59.999999Z"},"#,
+            r#""maxValues":{"epoch":9,"number":-0.5,"at":"1970-01-01T00:00:01.500000Z"},"#,
+            r#""nullCount":{"epoch":0,"number":3,"at":2}}"#
+        );
+        assert_eq!(files[0].add.stats.as_deref(), Some(expected));
+        assert!(lay_out(&schema, &[]).unwrap().is_empty());
+    }
+}
