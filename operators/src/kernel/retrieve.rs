@@ -252,7 +252,8 @@ fn standings(cells: &[Option<Cell>]) -> Vec<Standing> {
     for cell in cells.iter().flatten() {
         lines.entry((&cell.group, cell.by_horizon)).or_default().insert(cell.sequence);
     }
-    let mut ranks: BTreeMap<(&GroupKey, bool), (u32, BTreeMap<i64, u32>)> = BTreeMap::new();
+    type Ranked = (u32, BTreeMap<i64, u32>);
+    let mut ranks: BTreeMap<(&GroupKey, bool), Ranked> = BTreeMap::new();
     for (line, (key, places)) in lines.into_iter().enumerate() {
         let order = places.into_iter().zip(0u32..).collect();
         ranks.insert(key, (line as u32, order));
