@@ -84,7 +84,8 @@ fn change(kind: &Kind<'_>, before: &[State<'_>], after: &[State<'_>]) -> Hypered
         attributes,
         group: from.group.clone(),
         horizon_hours: from.horizon_hours,
-        issued_at: from.issued_at.max(to.issued_at),
+        // Of all that it rests on, so that an answer as of some time cites nothing later.
+        issued_at: before.iter().chain(after).filter_map(|state| state.hyperedge.issued_at).max(),
         valid_at: to.valid_at,
         confidence,
         relations: Vec::new(),
