@@ -1,9 +1,15 @@
 //! The command `hypercane`: what can be said to it, one module a command.
 
+mod ask;
+mod bench;
 mod check_extraction;
 mod demo;
 mod eval;
+mod export;
+mod progress;
+mod publish;
 mod run;
+mod schema;
 mod setup;
 mod show;
 
@@ -33,6 +39,11 @@ enum Command {
     CheckExtraction(check_extraction::Arguments),
     /// Ask questions whose evidence is known, and measure what is found.
     Eval(eval::Arguments),
+    Ask(ask::Arguments),
+    Bench(bench::Arguments),
+    Export(export::Arguments),
+    Publish(publish::Arguments),
+    Schema(schema::Arguments),
 }
 
 /// Runs what the arguments say. Errors are printed with their causes.
@@ -54,6 +65,11 @@ pub fn main() -> ExitCode {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::CheckExtraction(arguments) => check_extraction::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        Command::Ask(arguments) => ask::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Publish(arguments) => publish::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
     };
     match outcome {
         Ok(code) => code,

@@ -1,5 +1,7 @@
 //! Dataflows, connectors, the lake and the command: where Hypercane meets the world.
 
+pub mod ask;
+pub mod bench;
 pub mod changes;
 pub mod check_extraction;
 pub mod cli;
@@ -7,8 +9,10 @@ pub mod config;
 pub mod connect;
 pub mod enrich;
 pub mod eval;
+pub mod export;
 pub mod live;
 pub mod pipeline;
+pub mod publish;
 pub mod results;
 pub mod run;
 pub mod telemetry;

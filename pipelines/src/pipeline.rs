@@ -129,6 +129,7 @@ impl Pipeline {
             Input::Query(_, Some(query)) => Some(query.question.as_str()),
             _ => None,
         });
+        let began = Instant::now();
         let mut batch = Batch { vectors: self.enricher.vectors(documents, questions).await?, ..Batch::default() };
         for input in inputs {
             self.sequence += 1;
@@ -139,16 +140,19 @@ impl Pipeline {
             }
         }
         let epoch = self.engine.next_epoch();
+        let enriched = Instant::now();
         let changes = self.engine.step(batch)?;
+        let stepped = Instant::now();
         let results = results(&changes, epoch);
+        let took = Took { enrich: enriched - began, dataflow: stepped - enriched, results: stepped.elapsed() };
         let rejects =
             changes.rejects.iter().filter(|(.., diff)| *diff > 0).map(|(reject, ..)| reject.clone()).collect();
         let n_updates = changes.len();
         if self.lake.is_some() {
             self.uncommitted.absorb(changes);
-            return Ok(Stepped { epoch, results, rejects, n_updates, changes: None });
+            return Ok(Stepped { epoch, results, rejects, n_updates, took, changes: None });
         }
-        Ok(Stepped { epoch, results, rejects, n_updates, changes: Some(changes) })
+        Ok(Stepped { epoch, results, rejects, n_updates, took, changes: Some(changes) })
     }
 
     /// Notes how far the sources have been read by the epochs up to now.
@@ -227,6 +231,8 @@ pub struct Stepped {
     pub rejects: Vec<Reject>,
     /// How many rows came and went.
     pub n_updates: usize,
+    /// How long its parts took.
+    pub took: Took,
     /// The updates, where there is no lake to keep them for.
     pub changes: Option<Changes>,
 }
@@ -245,6 +251,17 @@ async fn commit_with_patience(lake: &Lake, batch: CommitBatch) -> Result<CommitR
             outcome => return outcome,
         }
     }
+}
+
+/// How long the parts of an epoch took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Took {
+    /// Extraction, and asking the record of vectors and the model.
+    pub enrich: Duration,
+    /// The dataflow.
+    pub dataflow: Duration,
+    /// Telling what changed in the answers.
+    pub results: Duration,
 }
 
 fn encode(changes: Changes, epoch: Epoch, offsets: Offsets) -> Result<CommitBatch, lake::Error> {

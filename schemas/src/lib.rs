@@ -12,6 +12,7 @@ pub mod horizon;
 pub mod hyperedge;
 pub mod id;
 pub mod incidence;
+pub mod json;
 pub mod model_output;
 pub mod precedence;
 pub mod query;

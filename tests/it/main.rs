@@ -5,14 +5,22 @@
 //! - `plain`: the hypergraph by its definition, from scratch
 //! - `hypergraph`: incremental equals rebuild, on 1, 2 and 4 workers
 //! - `bad_input`: what cannot be used is kept with its reason, and the stream goes on
+//! - `lakes`: small lakes, made by a pipeline
+//! - `export`: the state of a lake as plain files, and that equal states are equal bytes
+//! - `ask`: one question, of a lake and of a running pipeline
+//! - `schemas`: serde, Arrow and JSON Schema agree
 //! - `tidy`: the layout's invariants
 
 // The modules of a test binary are seen by nobody outside.
 #![allow(unreachable_pub)]
 
+mod ask;
 mod bad_input;
 mod arrival;
+mod export;
 mod harness;
 mod hypergraph;
+mod lakes;
 mod plain;
+mod schemas;
 mod tidy;

@@ -45,7 +45,12 @@ pub(super) fn recorded_in_file(model: Arc<dyn Model>, threads: usize, file: &Pat
     recorded(model, threads, Arc::new(store))
 }
 
-fn recorded(model: Arc<dyn Model>, threads: usize, store: Arc<dyn VectorStore>) -> anyhow::Result<Arc<Recorded>> {
+/// The model before a record.
+pub(super) fn recorded(
+    model: Arc<dyn Model>,
+    threads: usize,
+    store: Arc<dyn VectorStore>,
+) -> anyhow::Result<Arc<Recorded>> {
     let settings = ServiceSettings { threads, ..ServiceSettings::default() };
     let service = EmbedService::start(model, &settings).context("the model's threads can't be started")?;
     Ok(Arc::new(Recorded::new(service, store)))

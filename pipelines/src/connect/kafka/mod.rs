@@ -14,7 +14,7 @@ mod topics;
 
 pub use sink::{Sink, publish};
 pub use source::{Share, Source, Start};
-pub use topics::create_topics;
+pub use topics::{create_topics, ends};
 
 use std::{
     collections::BTreeMap,

@@ -1,9 +1,10 @@
-//! Making the topics that are missing.
+//! Making the topics that are missing, and asking where topics end.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use rdkafka::{
     admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
+    consumer::{BaseConsumer, Consumer, ConsumerContext},
     error::{KafkaError, RDKafkaErrorCode},
 };
 
@@ -35,4 +36,27 @@ pub async fn create_topics(properties: &Properties, names: &[&str], n_partitions
         }
     }
     Ok(created)
+}
+
+impl ConsumerContext for Listener {}
+
+/// How long the broker may take to say where a topic ends.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// The offsets at which the topics end now, by topic and partition: where to start reading what is yet to come.
+pub fn ends(properties: &Properties, topics: &[String]) -> Result<BTreeMap<(String, i32), i64>, Error> {
+    let config = client_config(properties, &[], &[])?;
+    let consumer: BaseConsumer<Listener> = config
+        .create_with_context(Listener::default())
+        .map_err(|e| failure("the Kafka consumer could not be set up", e, None))?;
+    let mut ends = BTreeMap::new();
+    for topic in topics {
+        let failed = |e| failure(format!("topic {topic} can't be described"), e, Some(consumer.context()));
+        let metadata = consumer.fetch_metadata(Some(topic), ANSWER_TIMEOUT).map_err(failed)?;
+        for partition in metadata.topics().iter().flat_map(|topic| topic.partitions()) {
+            let (_, end) = consumer.fetch_watermarks(topic, partition.id(), ANSWER_TIMEOUT).map_err(failed)?;
+            ends.insert((topic.clone(), partition.id()), end);
+        }
+    }
+    Ok(ends)
 }

@@ -16,6 +16,7 @@ mod model_outputs;
 mod point;
 mod read;
 mod recover;
+mod state;
 mod storage;
 mod table;
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub use decode::decode;
 pub use encode::encode;
 pub use error::Error;
 pub use point::CommitPoint;
+pub use state::write_state;
 
 use checkpoint::Checkpoints;
 use model_outputs::MODEL_OUTPUTS;

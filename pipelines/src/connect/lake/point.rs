@@ -10,7 +10,13 @@ use hypercane_schemas::Epoch;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Error, decode::decode_rows, encode::encode_columns, read::Files, storage::Storage};
+use super::{
+    Error, Lake,
+    decode::decode_rows,
+    encode::encode_columns,
+    read::{DataFile, Files},
+    storage::Storage,
+};
 
 /// The table whose last row says what counts.
 pub(super) const COMMITS: &str = "commits";
@@ -82,6 +88,33 @@ impl CommitPoint {
         };
         let columns = encode_columns(COMMITS, schema(), &[row])?;
         RecordBatch::try_new(schema(), columns).map_err(|e| Error::row(COMMITS, e))
+    }
+}
+
+impl Lake {
+    /// The last epoch that was committed at or before a moment, if one was.
+    pub async fn epoch_at(&self, moment: Timestamp) -> Result<Option<Epoch>, Error> {
+        let Some(files) = Files::of(&self.storage, COMMITS).await? else { return Ok(None) };
+        let ordered: Vec<&DataFile> = files.all().collect();
+        let (mut start, mut end) = (0, ordered.len());
+        let mut found = None;
+        // Files are ordered by epoch and commits follow each other in time, so that a few are read of many.
+        while start < end {
+            let middle = start + (end - start) / 2;
+            let mut last = None;
+            files
+                .read(ordered[middle], &mut |batch| {
+                    let rows = decode_rows::<Row>(COMMITS, &batch)?.into_iter();
+                    last = last.max(rows.filter(|row| row.committed_at <= moment).map(|row| row.epoch).max());
+                    Ok(())
+                })
+                .await?;
+            match last {
+                Some(epoch) => (found, start) = (Some(epoch), middle + 1),
+                None => end = middle,
+            }
+        }
+        Ok(found)
     }
 }
 

@@ -1,0 +1,141 @@
+//! `hypercane bench`: how fast it is here.
+
+use std::{path::PathBuf, process::ExitCode, sync::Arc};
+
+use anyhow::Context as _;
+use hypercane_schemas::{Query, QueryId, QueryParameters};
+
+use super::{eval::vectors_file, progress::Progress, setup};
+use crate::{
+    bench::{Bench, Load},
+    connect::packs,
+    eval::{Question, read_corpus, read_questions},
+};
+
+/// Measure how fast a pipeline is on this machine.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Documents a second into the lake, milliseconds from one record to changed answers, and what one more advisory
+    /// costs against computing everything again.
+    ///
+    /// All texts are embedded before the clock starts, so that the model is not measured. Every 20th advisory is held back
+    /// from loading; it then comes, is corrected, is deleted, one record an epoch, while the questions stand and commits go
+    /// on beside.
+    Live(Live),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  hypercane bench live --data cyclone
+  hypercane bench live --data cyclone --workers 4 --json
+  hypercane bench live --data cyclone --brokers localhost:9092")]
+struct Live {
+    /// A folder of the form of the cyclone data set, with questions.jsonl.
+    #[arg(long)]
+    data: PathBuf,
+    /// The domain pack: a folder, or the name of one that ships.
+    #[arg(long, default_value = "cyclone")]
+    domain: String,
+    /// Folder of the embedding model.
+    #[arg(long)]
+    model: Option<PathBuf>,
+    /// Worker threads of the dataflow.
+    #[arg(long, default_value_t = 2)]
+    workers: usize,
+    /// How many questions stand: the first ones of the file.
+    #[arg(long, default_value_t = 200)]
+    questions: usize,
+    /// How many records arrive one by one.
+    #[arg(long, default_value_t = 200)]
+    records: usize,
+    /// Take only so many documents, for a quick look.
+    #[arg(long)]
+    documents: Option<usize>,
+    /// Load from Kafka as well, through a topic that is made for it and left behind.
+    #[arg(long, value_name = "HOST:PORT")]
+    brokers: Option<String>,
+    /// Keep the lakes in this folder.
+    #[arg(long)]
+    keep: Option<PathBuf>,
+    /// Print the figures as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let What::Live(arguments) = &arguments.what;
+    let folder = arguments
+        .keep
+        .clone()
+        .unwrap_or_else(|| std::env::temp_dir().join(format!("hypercane-bench-{}", std::process::id())));
+    let is_new = std::fs::read_dir(&folder).map_or(true, |mut entries| entries.next().is_none());
+    anyhow::ensure!(is_new, "{} is not empty; name a new folder", folder.display());
+    let outcome = measure(arguments, folder.clone());
+    if arguments.keep.is_none() && folder.exists() {
+        std::fs::remove_dir_all(&folder).with_context(|| format!("{} can't be removed", folder.display()))?;
+    }
+    outcome
+}
+
+fn measure(arguments: &Live, lake: PathBuf) -> anyhow::Result<ExitCode> {
+    let mut documents = read_corpus(&arguments.data)?;
+    documents.truncate(arguments.documents.unwrap_or(usize::MAX));
+    let mut questions = read_questions(&arguments.data.join("questions.jsonl"))?;
+    questions.truncate(arguments.questions);
+    let runtime = setup::runtime()?;
+    let model = setup::model(&setup::model_folder(arguments.model.as_deref()))?;
+    let recorded = setup::recorded_in_file(model, 2, &vectors_file())?;
+    let progress = Progress::start(&runtime);
+    let told = |what| progress.say(what);
+    let bench = Bench {
+        documents,
+        queries: questions.iter().map(query).collect(),
+        domain: Arc::new(packs::load(&arguments.domain)?),
+        recorded,
+        n_workers: arguments.workers,
+        n_records: arguments.records,
+        lake,
+        told: &told,
+    };
+    let kafka_load = match &arguments.brokers {
+        Some(brokers) => Some(from_kafka(&bench, brokers, &runtime)?),
+        None => None,
+    };
+    let mut report = bench.run(&runtime)?;
+    report.kafka_load = kafka_load;
+    drop(progress);
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        println!("{report}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(feature = "kafka")]
+fn from_kafka(bench: &Bench<'_>, brokers: &str, runtime: &tokio::runtime::Runtime) -> anyhow::Result<Load> {
+    let properties = crate::connect::kafka::Properties::from([("bootstrap.servers".to_owned(), brokers.to_owned())]);
+    Ok(bench.load_from_kafka(runtime, &properties, 4)?)
+}
+
+#[cfg(not(feature = "kafka"))]
+fn from_kafka(_: &Bench<'_>, _: &str, _: &tokio::runtime::Runtime) -> anyhow::Result<Load> {
+    anyhow::bail!("this program was built without Kafka; leave --brokers out")
+}
+
+fn query(question: &Question) -> Query {
+    Query {
+        id: QueryId(question.id.clone()),
+        question: question.question.clone(),
+        mode: Default::default(),
+        group: None,
+        as_of: question.as_of,
+        parameters: QueryParameters::default(),
+    }
+}
