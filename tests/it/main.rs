@@ -10,8 +10,8 @@
 // The modules of a test binary are seen by nobody outside.
 #![allow(unreachable_pub)]
 
-mod bad_input;
 mod arrival;
+mod bad_input;
 mod harness;
 mod hypergraph;
 mod plain;
