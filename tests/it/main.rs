@@ -14,9 +14,9 @@
 // The modules of a test binary are seen by nobody outside.
 #![allow(unreachable_pub)]
 
+mod arrival;
 mod ask;
 mod bad_input;
-mod arrival;
 mod export;
 mod harness;
 mod hypergraph;

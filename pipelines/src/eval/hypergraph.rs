@@ -209,6 +209,6 @@ fn embed_all(graph: &mut Hypergraph, texts: BTreeMap<ContentHash, String>, embed
 }
 
 /// The group that a storm's own facts belong to.
-pub fn storm_group(storm: &EntityKey) -> Option<GroupKey> {
+pub(super) fn storm_group(storm: &EntityKey) -> Option<GroupKey> {
     storm.0.strip_prefix("storm:").map(|id| GroupKey(id.to_owned()))
 }
