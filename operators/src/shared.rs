@@ -1,11 +1,16 @@
 //! Rows that many operators hold: shared, and compared by address before content.
 
-use std::{cmp::Ordering, ops::Deref, sync::Arc};
+use std::{
+    cmp::Ordering,
+    hash::{Hash, Hasher},
+    ops::Deref,
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 
 /// A shared row. An arrangement of it costs a pointer; two handles of one row compare in constant time.
-#[derive(Debug, Hash, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Shared<T>(Arc<T>);
 
 impl<T> Shared<T> {
@@ -36,6 +41,12 @@ impl<T: PartialEq> PartialEq for Shared<T> {
 }
 
 impl<T: Eq> Eq for Shared<T> {}
+
+impl<T: Hash> Hash for Shared<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
 
 impl<T: Ord> PartialOrd for Shared<T> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {

@@ -1,13 +1,16 @@
 //! Random histories, the running engine, and what its updates add up to.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use hypercane::{
     changes::{Changes, Updates},
     worker::{Batch, Engine},
 };
-use hypercane_operators::{Shared, domain::Domain};
-use hypercane_schemas::{Document, DocumentKey, GroupKey, HorizonUpdate};
+use hypercane_operators::{Shared, domain::Domain, extract::read, kernel};
+use hypercane_schemas::{ContentHash, Document, DocumentKey, GroupKey, HorizonUpdate, Query, QueryId, Vector};
 
 use crate::plain::State;
 
@@ -16,6 +19,7 @@ use crate::plain::State;
 pub enum Step {
     Document(DocumentKey, Option<Document>),
     Horizon(GroupKey, Option<HorizonUpdate>),
+    Query(QueryId, Option<Query>),
 }
 
 /// A history: epochs of steps.
@@ -26,6 +30,7 @@ pub type History = Vec<Vec<Step>>;
 pub struct Standing {
     pub documents: BTreeMap<DocumentKey, Document>,
     pub horizons: BTreeMap<GroupKey, HorizonUpdate>,
+    pub queries: BTreeMap<QueryId, Query>,
 }
 
 impl Standing {
@@ -36,31 +41,76 @@ impl Standing {
                 Step::Document(key, None) => _ = self.documents.remove(key),
                 Step::Horizon(group, Some(horizon)) => _ = self.horizons.insert(group.clone(), horizon.clone()),
                 Step::Horizon(group, None) => _ = self.horizons.remove(group),
+                Step::Query(id, Some(query)) => _ = self.queries.insert(id.clone(), query.clone()),
+                Step::Query(id, None) => _ = self.queries.remove(id),
             }
         }
     }
 }
 
-/// The engine's batch for an epoch; `sequence` numbers go on over epochs.
-pub fn batch(steps: &[Step], sequence: &mut u64) -> Batch {
-    let mut batch = Batch::default();
-    for step in steps {
-        *sequence += 1;
-        match step.clone() {
-            Step::Document(key, document) => batch.documents.push((key, *sequence, document.map(Shared::new))),
-            Step::Horizon(group, horizon) => batch.horizons.push((group, *sequence, horizon)),
-        }
+/// The vector of a text in these tests: a fixed function of its hash, the same for the engine and for the plain form.
+pub fn vector(text: ContentHash) -> Vector {
+    let component = |n: u32| (((text.0 >> (n * 16)) & 0xff) as f32 - 127.0) / 128.0;
+    Vector((0..8).map(component).collect())
+}
+
+/// Turns epochs of steps into the engine's batches.
+pub struct Feeder {
+    domain: Arc<Domain>,
+    sequence: u64,
+    given: BTreeSet<ContentHash>,
+}
+
+impl Feeder {
+    pub fn new(domain: &Arc<Domain>) -> Self {
+        Self { domain: Arc::clone(domain), sequence: 0, given: BTreeSet::new() }
     }
-    batch
+
+    /// The batch of an epoch, with the vectors that it needs and no earlier one gave.
+    pub fn batch(&mut self, steps: &[Step]) -> Batch {
+        let mut batch = Batch::default();
+        for step in steps {
+            self.sequence += 1;
+            for text in self.texts(step) {
+                if self.given.insert(text) {
+                    batch.vectors.push((text, vector(text)));
+                }
+            }
+            match step.clone() {
+                Step::Document(key, document) => batch.documents.push((key, self.sequence, document.map(Shared::new))),
+                Step::Horizon(group, horizon) => batch.horizons.push((group, self.sequence, horizon)),
+                Step::Query(id, query) => batch.queries.push((id, self.sequence, query.map(Shared::new))),
+            }
+        }
+        batch
+    }
+
+    fn texts(&self, step: &Step) -> Vec<ContentHash> {
+        let texts: Vec<String> = match step {
+            Step::Document(key, Some(document)) => match read(document, &self.domain) {
+                Ok(extracted) => {
+                    let facts = extracted.extraction.facts.iter();
+                    facts
+                        .filter_map(|fact| kernel::canonicalize(key, &extracted, fact, &self.domain).ok())
+                        .flat_map(|assertion| kernel::texts_to_embed(&assertion, &self.domain))
+                        .collect()
+                }
+                Err(_) => Vec::new(),
+            },
+            Step::Query(_, Some(query)) => vec![query.question.clone()],
+            _ => Vec::new(),
+        };
+        texts.iter().map(|text| kernel::embedded_as(text)).collect()
+    }
 }
 
 /// Runs a history and calls `check` with the accumulated state after each epoch.
 pub fn run(history: &History, n_workers: usize, domain: &Arc<Domain>, mut check: impl FnMut(usize, &State)) {
     let mut engine = Engine::start(n_workers, 1, Arc::clone(domain)).unwrap();
     let mut state = State::default();
-    let mut sequence = 0;
+    let mut feeder = Feeder::new(domain);
     for (idx, steps) in history.iter().enumerate() {
-        let changes = engine.step(batch(steps, &mut sequence)).unwrap();
+        let changes = engine.step(feeder.batch(steps)).unwrap();
         accumulate(&mut state, changes);
         check(idx, &state);
     }
@@ -76,6 +126,7 @@ pub fn accumulate(state: &mut State, changes: Changes) {
     add(&mut state.entities, changes.entities, |row| (**row).clone());
     add(&mut state.precedence, changes.precedence, Clone::clone);
     add(&mut state.conflicts, changes.conflicts, Clone::clone);
+    add(&mut state.answers, changes.answers, Clone::clone);
     add(&mut state.rejects, changes.rejects, |row| (row.key.clone(), row.reason.clone()));
 }
 
@@ -99,5 +150,5 @@ pub fn assert_equal(found: &State, wanted: &State, when: &str) {
             }
         )*};
     }
-    compare!(documents, rejects, horizons, hyperedges, incidence, degrees, entities, precedence, conflicts);
+    compare!(documents, rejects, horizons, hyperedges, incidence, degrees, entities, precedence, conflicts, answers);
 }

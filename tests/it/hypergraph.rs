@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hypercane::connect::packs;
-use hypercane_schemas::{Document, DocumentKey, GroupKey, HorizonUpdate};
+use hypercane_schemas::{Document, DocumentKey, GroupKey, HorizonUpdate, Mode, Query, QueryId, QueryParameters};
 use proptest::{
     collection::vec,
     prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest},
@@ -81,10 +81,36 @@ fn horizon() -> impl Strategy<Value = (GroupKey, Option<HorizonUpdate>)> {
     })
 }
 
+/// Questions that name a storm, an advisory, a trend; one that names nothing and is answered by cosine alone.
+const QUESTIONS: [&str; 5] = [
+    "What is the maximum wind of Alder in advisory 3?",
+    "How did the pressure of Hurricane Birch change?",
+    "Where is Birch forecast to be at 12 UTC on 14 August 2020?",
+    "Alder or Birch: which was stronger two days before landfall?",
+    "how far do gales reach",
+];
+
+fn query() -> impl Strategy<Value = (QueryId, Option<Query>)> {
+    let as_of = prop_oneof![2 => Just(None), 1 => (10..13_i8).prop_map(Some)];
+    (0..4_u8, 0..QUESTIONS.len(), as_of, any::<bool>()).prop_map(|(id, question, as_of, gone)| {
+        let id = QueryId(format!("query-{id}"));
+        let query = Query {
+            id: id.clone(),
+            question: QUESTIONS[question].into(),
+            mode: Mode::Trajectory,
+            group: None,
+            as_of: as_of.map(|day| format!("2020-08-{day}T12:00Z").parse().unwrap()),
+            parameters: QueryParameters { seeds: 12, candidates: 20, length: 4, ..QueryParameters::default() },
+        };
+        (id, (!gone).then_some(query))
+    })
+}
+
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => document().prop_map(|(key, document)| Step::Document(key, document)),
         1 => horizon().prop_map(|(group, horizon)| Step::Horizon(group, horizon)),
+        2 => query().prop_map(|(id, query)| Step::Query(id, query)),
     ]
 }
 
@@ -97,7 +123,7 @@ fn check(history: &History, n_workers: usize) {
     let mut standing = Standing::default();
     run(history, n_workers, &domain, |epoch, found| {
         standing.apply(&history[epoch]);
-        let wanted = plain::state(&standing.documents, &standing.horizons, &domain);
+        let wanted = plain::state(&standing.documents, &standing.horizons, &standing.queries, &domain);
         assert_equal(found, &wanted, &format!("{n_workers} workers, epoch {epoch}"));
     });
 }

@@ -1,5 +1,6 @@
 //! Behaviour of the whole, in one test binary.
 //!
+//! - `arrival`: shuffled and repeated records through Kafka give the hypergraph of the files in order
 //! - `harness`: random histories, the running engine, and what it accumulates to
 //! - `plain`: the hypergraph by its definition, from scratch
 //! - `hypergraph`: incremental equals rebuild, on 1, 2 and 4 workers
@@ -13,6 +14,7 @@
 // The modules of a test binary are seen by nobody outside.
 #![allow(unreachable_pub)]
 
+mod arrival;
 mod ask;
 mod bad_input;
 mod export;

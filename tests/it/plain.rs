@@ -1,19 +1,26 @@
 //! The hypergraph by its definition: computed from the documents and horizons that stand, with loops and maps, and
 //! without a dataflow.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use hypercane_operators::{
+    Embedded, LinkedQuery, Shared,
     assertion::Assertion,
     domain::Domain,
     extract::{Extracted, read},
-    kernel,
+    kernel::{self, link},
+    question_embedded_as,
 };
 use hypercane_schemas::{
-    Cell, Conflict, Degree, Document, DocumentKey, Entity, EntityKey, GroupKey, HorizonUpdate, Hyperedge, HyperedgeId,
-    Incidence, Precedence,
+    AnswerStep, Category, Cell, Conflict, ContentHash, Degree, Document, DocumentKey, Entity, EntityKey, Fixed,
+    GroupKey, HorizonUpdate, Hyperedge, HyperedgeId, Incidence, Precedence, Query, QueryId,
 };
 use jiff::Timestamp;
+
+use crate::harness::vector;
 
 /// The rows of every record kind that follows from documents and horizons, each with its multiplicity.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,12 +34,14 @@ pub struct State {
     pub conflicts: BTreeMap<Conflict, isize>,
     pub precedence: BTreeMap<Precedence, isize>,
     pub rejects: BTreeMap<(String, String), isize>,
+    pub answers: BTreeMap<AnswerStep, isize>,
 }
 
 /// The state that follows from what stands.
 pub fn state(
     documents: &BTreeMap<DocumentKey, Document>,
     horizons: &BTreeMap<GroupKey, HorizonUpdate>,
+    queries: &BTreeMap<QueryId, Query>,
     domain: &Domain,
 ) -> State {
     let mut state = State::default();
@@ -106,7 +115,67 @@ pub fn state(
             *state.conflicts.entry(conflict).or_default() += 1;
         }
     }
+    for query in queries.values() {
+        for step in answer(query, &state, domain) {
+            *state.answers.entry(step).or_default() += 1;
+        }
+    }
     state
+}
+
+/// The answer to a query: links by looking at every name, candidates by looking at every hyperedge.
+fn answer(query: &Query, state: &State, domain: &Domain) -> Vec<AnswerStep> {
+    let slots = link::read_question(&query.question, domain, query.as_of);
+    let mut matches = BTreeSet::new();
+    for (at, mention) in slots.mentions.iter().enumerate() {
+        let keys = link::keys_of(&mention.form);
+        for entity in state.entities.keys().filter(|entity| entity.category == Category::Persistent) {
+            let names = std::iter::once((&entity.name, true)).chain(entity.aliases.iter().map(|alias| (alias, false)));
+            for (name, is_name) in names {
+                let meets = link::alias_keys(name).iter().any(|key| keys.contains(key));
+                if let Some(how) = meets.then(|| link::verify(&mention.form, name, is_name)).flatten() {
+                    let (entity, kind) = (entity.key.clone(), entity.kind.clone());
+                    matches.insert(link::AliasMatch { mention: at as u32, entity, kind, how });
+                }
+            }
+        }
+    }
+    let matches: Vec<_> = matches.into_iter().collect();
+    let linked = LinkedQuery {
+        links: link::resolve(&slots, &matches, domain),
+        vector: Some(vector(question_embedded_as(&query.question))),
+        query: Shared::new(query.clone()),
+    };
+
+    let asked = linked.links.scope();
+    let nearest = nearest(&linked, state);
+    let mut candidates: Vec<Embedded> = Vec::new();
+    for hyperedge in state.hyperedges.keys() {
+        let in_scope = link::edge_scope_keys(hyperedge).iter().any(|key| asked.contains(key));
+        let near = asked.is_empty() && nearest.contains(&hyperedge.embedded_as);
+        if (in_scope || near) && linked.links.score(hyperedge).is_some() {
+            let vector = Some(vector(hyperedge.embedded_as));
+            candidates.push(Embedded { hyperedge: Shared::new(hyperedge.clone()), vector });
+        }
+    }
+    candidates.sort();
+    let groups: BTreeSet<&GroupKey> = candidates.iter().map(|candidate| &candidate.hyperedge.group).collect();
+    let rules = kernel::PrecedenceRules::from(domain);
+    let cells: BTreeSet<Cell> = state.hyperedges.keys().filter_map(|hyperedge| rules.cell_of(hyperedge)).collect();
+    let cells: Vec<Cell> = cells.into_iter().filter(|cell| groups.contains(&cell.group)).collect();
+    let candidates: Vec<&Embedded> = candidates.iter().collect();
+    hypercane_operators::answer(&query.id, &linked, &candidates, &kernel::Reach::new(&rules, &cells), domain)
+}
+
+/// The texts nearest to a question, as many as it wants seeds.
+fn nearest(query: &LinkedQuery, state: &State) -> BTreeSet<ContentHash> {
+    let texts: BTreeSet<ContentHash> = state.hyperedges.keys().map(|hyperedge| hyperedge.embedded_as).collect();
+    let question = query.vector.as_ref().map_or(&[][..], |vector| &vector.0);
+    let cosine = |text: &ContentHash| Fixed::from_f64(kernel::relevance(question, &vector(*text).0));
+    let mut ranked: Vec<(Reverse<Fixed>, ContentHash)> =
+        texts.iter().map(|text| (Reverse(cosine(text)), *text)).collect();
+    ranked.sort();
+    ranked.into_iter().take(usize::from(query.query.parameters.seeds)).map(|(_, text)| text).collect()
 }
 
 /// Without the documents that a later correction, or another document by name, replaces.

@@ -41,7 +41,7 @@ pub fn canonicalize(
     mentions.dedup();
     let confidence = Fixed::from_f64(fact.confidence.to_f64() * document.reliability.to_f64());
     let embedded_as =
-        kernel::embedded_as(&kernel::fact_embedding_text(&relation.relation, &evidence, fact.origin, &mentions));
+        kernel::embedded_as(&kernel::fact_embedding_text(&relation.relation, &evidence, &mentions, domain));
     let hyperedge = Hyperedge {
         id,
         relation: relation.relation.clone(),

@@ -84,7 +84,8 @@ fn change(kind: &Kind<'_>, before: &[State<'_>], after: &[State<'_>]) -> Hypered
         attributes,
         group: from.group.clone(),
         horizon_hours: from.horizon_hours,
-        issued_at: from.issued_at.max(to.issued_at),
+        // Of all that it rests on, so that an answer as of some time cites nothing later.
+        issued_at: before.iter().chain(after).filter_map(|state| state.hyperedge.issued_at).max(),
         valid_at: to.valid_at,
         confidence,
         relations: Vec::new(),
@@ -129,11 +130,14 @@ fn differences(before: &BTreeMap<&str, &Value>, after: &BTreeMap<&str, &Value>) 
     attributes
 }
 
+/// Longest text that is shown in the line, in bytes.
+const LONGEST_SHOWN: usize = 60;
+
 /// One self-standing line: what, from when to when, and each difference. It names the family and whether the states are
 /// compared by horizon, since one thing may have states in several families and sequences, and each has its own changes.
 fn sentence(kind: &Kind<'_>, from: &Hyperedge, to: &Hyperedge, attributes: &[Attribute]) -> String {
     let place = |hyperedge: &Hyperedge| match (hyperedge.horizon_hours, hyperedge.issued_at) {
-        (_, Some(at)) => at.to_string(),
+        (_, Some(at)) => at.strftime("%Y-%m-%d %H:%M UTC").to_string(),
         (Some(hours), None) => kernel::horizon_label(hours),
         (None, None) => "an unknown time".into(),
     };
@@ -150,8 +154,19 @@ fn sentence(kind: &Kind<'_>, from: &Hyperedge, to: &Hyperedge, attributes: &[Att
         let stem = pair.name.trim_end_matches("_to");
         let before = attributes.iter().find(|attribute| attribute.name.strip_suffix("_from") == Some(stem));
         if let Some(before) = before {
+            // A long text would bury the rest; it stands in the attributes.
+            if before.value.given.len().max(pair.value.given.len()) > LONGEST_SHOWN && pair.value.number.is_none() {
+                any = true;
+                text.push_str(&format!(" {} differs", stem.replace('_', " ")));
+                continue;
+            }
             let separator = if any { ";" } else { "" };
-            text.push_str(&format!("{separator} {stem} {} to {}", shown(&before.value), shown(&pair.value)));
+            text.push_str(&format!(
+                "{separator} {} {} to {}",
+                stem.replace('_', " "),
+                shown(&before.value),
+                shown(&pair.value)
+            ));
             any = true;
         }
     }

@@ -6,7 +6,7 @@
 //! facts. A change hyperedge is embedded by what changes, not by its values, so that its text is known as soon as one of
 //! its documents is.
 
-use hypercane_schemas::{ContentHash, EntityKey, Origin, text};
+use hypercane_schemas::{ContentHash, EntityKey, text};
 
 use crate::{
     assertion::Assertion,
@@ -20,10 +20,10 @@ pub fn embedded_as(embedding_text: &str) -> ContentHash {
     ContentHash::of_parts([text::canonical(embedding_text).as_str()])
 }
 
-/// The text under which a fact is embedded. A derived fact is the same computation for every cyclone, so who it is about
-/// is told by the place alone, and all cyclones share its text.
-pub fn fact_embedding_text(relation: &str, evidence: &str, origin: Origin, mentions: &[Mention]) -> String {
-    let named = mentions.iter().filter(|mention| origin != Origin::Derived || mention.role != "storm");
+/// The text under which a fact is embedded. Entities whose type carries no expansion (a storm is in all that is said of
+/// it) are left out: links find them exactly, and facts that differ in them alone share a text.
+pub fn fact_embedding_text(relation: &str, evidence: &str, mentions: &[Mention], domain: &Domain) -> String {
+    let named = mentions.iter().filter(|mention| domain.expands(&mention.kind));
     embedding_text(relation, evidence, named.map(Named::from))
 }
 

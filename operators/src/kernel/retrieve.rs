@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use hypercane_schemas::{Category, Cell, Fixed, GroupKey, Hyperedge, QueryParameters, StepScore};
 
 use super::{
-    BeamSettings, CausalRule, Heuristic, PrecedenceRules, Reach, ScopeSettings, Scoped, Standing, Standpoint,
-    StepCosts, Trellis, Weights, beam_search,
+    BeamSettings, Heuristic, PrecedenceRules, Reach, ScopeSettings, Scoped, Standing, StepCosts, Trellis, Weights,
+    beam_search,
     link::{Links, Plan},
-    log_transition, overlaps, relevance, scope,
+    log_transition, overlaps, relevance, scope, sequence,
 };
 use crate::domain::Domain;
 
@@ -57,35 +57,13 @@ pub struct Laid {
     pub score: StepScore,
 }
 
-/// The rules of precedence that a pack gives.
-pub fn precedence_rules(domain: &Domain) -> PrecedenceRules {
-    let phases = domain.families().iter().filter_map(|f| Some((f.number, f.phase_rank?))).collect();
-    let causal = domain.causal_rules().iter().map(|rule| CausalRule {
-        name: rule.name.clone(),
-        before: rule.before.clone(),
-        after: rule.after.clone(),
-    });
-    PrecedenceRules { phases, change_family: domain.change_family(), causal: causal.collect() }
-}
-
-/// The cell of a hyperedge under these rules.
-pub fn cell_of(rules: &PrecedenceRules, edge: &Hyperedge) -> Option<Cell> {
-    let standpoint = Standpoint {
-        family: edge.family,
-        base_family: edge.base_family,
-        horizon_hours: edge.horizon_hours,
-        issued_minutes: edge.issued_at.map(|at| at.as_second().div_euclid(60)),
-    };
-    rules.cell(&edge.group, standpoint)
-}
-
 /// The best trajectories for a question among candidates, most wanted first. `reach` is the precedence of the groups that
 /// the candidates belong to.
 pub fn retrieve(asked: &Asked<'_>, candidates: &[Candidate<'_>], reach: &Reach, domain: &Domain) -> Vec<Laid> {
     let cosines: Vec<f64> = candidates.iter().map(|c| relevance(c.vector, asked.vector)).collect();
     let edges: Vec<&Hyperedge> = candidates.iter().map(|c| c.edge).collect();
     let plan = asked.links.plan(&edges, &cosines);
-    let rules = precedence_rules(domain);
+    let rules = PrecedenceRules::from(domain);
     let search = Search { asked, candidates, cosines: &cosines, reach, rules: &rules, domain };
     let mut used: BTreeSet<usize> = BTreeSet::new();
     let mut shown: BTreeSet<&str> = BTreeSet::new();
@@ -231,7 +209,7 @@ impl Search<'_> {
     fn trellis(&self, pool: &[usize]) -> Trellis {
         let edge = |at: usize| self.candidates[pool[at]].edge;
         let n = pool.len();
-        let cells: Vec<Option<Cell>> = (0..n).map(|at| cell_of(self.rules, edge(at))).collect();
+        let cells: Vec<Option<Cell>> = (0..n).map(|at| self.rules.cell_of(edge(at))).collect();
         let places: Vec<Option<usize>> = cells.iter().map(|c| c.as_ref().and_then(|c| self.reach.index(c))).collect();
         let standings = standings(&cells);
         let heuristic = Heuristic { standings: &standings, costs: StepCosts::default() };
@@ -259,7 +237,12 @@ impl Search<'_> {
     fn place_in_time<'e>(&self, edge: &'e Hyperedge) -> impl Ord + use<'e> {
         let horizon = std::cmp::Reverse(edge.horizon_hours);
         let phase = self.domain.phase_rank(edge.family);
-        (edge.issued_at, horizon, phase, edge.base_family, edge.position, edge.id)
+        // A change stands where the state before it does.
+        let at = match sequence(edge) {
+            Some((false, minutes)) => Some(minutes),
+            _ => edge.issued_at.map(|at| at.as_second().div_euclid(60)),
+        };
+        (at, horizon, phase, edge.base_family, edge.position, edge.id)
     }
 }
 
@@ -269,7 +252,8 @@ fn standings(cells: &[Option<Cell>]) -> Vec<Standing> {
     for cell in cells.iter().flatten() {
         lines.entry((&cell.group, cell.by_horizon)).or_default().insert(cell.sequence);
     }
-    let mut ranks: BTreeMap<(&GroupKey, bool), (u32, BTreeMap<i64, u32>)> = BTreeMap::new();
+    type Ranked = (u32, BTreeMap<i64, u32>);
+    let mut ranks: BTreeMap<(&GroupKey, bool), Ranked> = BTreeMap::new();
     for (line, (key, places)) in lines.into_iter().enumerate() {
         let order = places.into_iter().zip(0u32..).collect();
         ranks.insert(key, (line as u32, order));

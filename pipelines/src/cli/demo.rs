@@ -8,14 +8,14 @@ use std::{
 };
 
 use anyhow::Context as _;
-use hypercane_schemas::{Change, Query, ResultEvent};
+use hypercane_schemas::{Change, Query, Reject, ResultEvent};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{setup, show};
 use crate::{
     connect::{
-        format::Decoder,
+        format::{Decoder, Input},
         lake::{self, Lake},
         packs,
         transport::RawRecord,
@@ -38,6 +38,9 @@ pub(super) struct Arguments {
     /// Worker threads of the dataflow.
     #[arg(long, default_value_t = 2)]
     workers: usize,
+    /// Send everything through this Apache Kafka (`localhost:9092`) and not through memory.
+    #[arg(long)]
+    brokers: Option<String>,
     /// Show only what came or went among the best evidence of each question.
     #[arg(long)]
     brief: bool,
@@ -105,17 +108,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let domain = Arc::new(packs::load("cyclone")?);
     let mut pipeline = runtime.block_on(Pipeline::start(arguments.workers, domain, recorded, Some(lake)))?;
     pipeline.watch_models(setup::model_progress());
-    let decoder = Decoder::default();
+    let mut replay = match &arguments.brokers {
+        None => Replay::Memory,
+        Some(brokers) => Replay::kafka(brokers, &runtime)?,
+    };
 
     println!("Ten standing questions:");
     for query in &queries {
         println!("  [{}] {}", query.id.0, query.question);
     }
-    let topic: Arc<str> = "queries".into();
     let mut inputs = Vec::new();
     for query in &queries {
-        let payload = Some(serde_json::to_vec(query)?);
-        inputs.extend(decoder.decode(&RawRecord::new(&topic, query.id.0.as_str(), payload)).ok());
+        inputs.extend(replay.deliver("queries", &query.id.0, Some(serde_json::to_vec(query)?))?.ok());
     }
     runtime.block_on(pipeline.step(inputs))?;
 
@@ -123,9 +127,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     for line in &feed {
         let what = if line.payload(&arguments.data)?.is_none() { "deleted" } else { line.topic.trim_end_matches('s') };
         println!("\n{}  {} {}", line.at.strftime("%d %b %Y %H:%MZ"), what, line.key);
-        let topic: Arc<str> = line.topic.as_str().into();
-        let raw = RawRecord::new(&topic, line.key.as_str(), line.payload(&arguments.data)?);
-        match decoder.decode(&raw) {
+        match replay.deliver(&line.topic, &line.key, line.payload(&arguments.data)?)? {
             Ok(input) => {
                 let stepped = runtime.block_on(pipeline.step(vec![input]))?;
                 for reject in &stepped.rejects {
@@ -150,6 +152,109 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         "    pl.read_delta(\"{location}/answers\").group_by(pl.exclude(\"epoch\", \"diff\")).agg(pl.sum(\"diff\"))"
     );
     Ok(ExitCode::SUCCESS)
+}
+
+/// How the records of the storm reach the pipeline.
+enum Replay {
+    /// By hand.
+    Memory,
+    /// Through topics of a broker, made for this run.
+    #[cfg(feature = "kafka")]
+    Kafka(kafka::Topics),
+}
+
+impl Replay {
+    #[cfg(feature = "kafka")]
+    fn kafka(brokers: &str, runtime: &tokio::runtime::Runtime) -> anyhow::Result<Self> {
+        Ok(Self::Kafka(kafka::Topics::create(brokers, runtime)?))
+    }
+
+    #[cfg(not(feature = "kafka"))]
+    fn kafka(_: &str, _: &tokio::runtime::Runtime) -> anyhow::Result<Self> {
+        anyhow::bail!("this program was built without Kafka")
+    }
+
+    /// Sends a record and receives it again.
+    fn deliver(
+        &mut self,
+        topic: &str,
+        key: &str,
+        payload: Option<Vec<u8>>,
+    ) -> anyhow::Result<Result<Input, Box<Reject>>> {
+        match self {
+            Self::Memory => Ok(Decoder::default().decode(&RawRecord::new(&topic.into(), key, payload))),
+            #[cfg(feature = "kafka")]
+            Self::Kafka(topics) => topics.deliver(topic, key, payload),
+        }
+    }
+}
+
+#[cfg(feature = "kafka")]
+mod kafka {
+    //! The storm through a broker.
+
+    use std::time::Duration;
+
+    use anyhow::Context as _;
+    use hypercane_schemas::Reject;
+
+    use crate::connect::{
+        format::{Decoder, Input},
+        kafka::{Properties, Share, Source, Start, create_topics, publish},
+        transport::{Event, Feed, Limits, Next, RawRecord},
+    };
+
+    /// Longest time for which a record that was sent may stay away.
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    /// Topics made for one run, so that an earlier run's records are not read.
+    pub(super) struct Topics {
+        properties: Properties,
+        decoder: Decoder,
+        feed: Feed,
+    }
+
+    impl Topics {
+        pub(super) fn create(brokers: &str, runtime: &tokio::runtime::Runtime) -> anyhow::Result<Self> {
+            let properties: Properties = [("bootstrap.servers".to_owned(), brokers.to_owned())].into();
+            let name = |topic: &str| format!("demo-{}-{topic}", std::process::id());
+            let decoder = Decoder {
+                documents: name("documents"),
+                horizons: name("horizons"),
+                queries: name("queries"),
+                ..Decoder::default()
+            };
+            let names = [&*decoder.documents, &*decoder.horizons, &*decoder.queries];
+            runtime.block_on(create_topics(&properties, &names, 2)).context("the topics can't be made")?;
+            let start = Start { share: Share::ALL, ..Start::default() };
+            let Source { feed, .. } = Source::open(&properties, &names.map(str::to_owned), start, Limits::default())?;
+            Ok(Self { properties, decoder, feed })
+        }
+
+        pub(super) fn deliver(
+            &mut self,
+            topic: &str,
+            key: &str,
+            payload: Option<Vec<u8>>,
+        ) -> anyhow::Result<Result<Input, Box<Reject>>> {
+            let topic = match topic {
+                "documents" => &self.decoder.documents,
+                "horizons" => &self.decoder.horizons,
+                _ => &self.decoder.queries,
+            };
+            publish(&self.properties, [RawRecord::new(&topic.as_str().into(), key, payload)], |_| ())?;
+            loop {
+                match self.feed.next_within(PATIENCE) {
+                    Next::Event(Event::Record(record)) => return Ok(self.decoder.decode(&record)),
+                    Next::Event(Event::Rejected(reject)) => return Ok(Err(reject)),
+                    Next::Event(Event::CaughtUp) => {}
+                    Next::Event(Event::Failed(error)) => return Err(error.into()),
+                    Next::Nothing => anyhow::bail!("a record that was sent did not come back within {PATIENCE:?}"),
+                    Next::Ended => anyhow::bail!("the topics ended"),
+                }
+            }
+        }
+    }
 }
 
 /// The changes of an epoch, question by question.

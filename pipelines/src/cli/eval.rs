@@ -50,7 +50,7 @@ struct Cyclone {
     /// Worker threads of the dataflow.
     #[arg(long, default_value_t = 2)]
     workers: usize,
-    /// Print each question whose evidence is not all found.
+    /// Print each question whose evidence is not all found, or that cites a document issued after its time.
     #[arg(long)]
     misses: bool,
     /// Print the figures as JSON.
@@ -94,11 +94,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .map(|question| judge(question, answers.get(&QueryId(question.id.clone())).unwrap_or(&none), &issued))
         .collect();
     if arguments.misses {
-        for outcome in outcomes.iter().filter(|outcome| outcome.evidence < 1.0) {
+        for outcome in outcomes.iter().filter(|outcome| outcome.evidence < 1.0 || !outcome.late.is_empty()) {
             let question = &outcome.question;
             eprintln!(
-                "{} [{}] {}\n  needs {:?}\n  cites {:?}",
-                question.id, question.template, question.question, question.needs, outcome.cited
+                "{} [{}] {}\n  needs {:?}\n  cites {:?}\n  late {:?}",
+                question.id, question.template, question.question, question.needs, outcome.cited, outcome.late
             );
         }
     }

@@ -1,6 +1,6 @@
 //! Results for people: one line a step, its cause below.
 
-use hypercane_schemas::{Change, DocumentKey, Fixed, ResultEvent};
+use hypercane_schemas::{Change, DocumentKey, ResultEvent};
 
 /// One step that came, went or moved, with its cause.
 pub(super) fn event(event: &ResultEvent) -> String {
@@ -32,9 +32,4 @@ pub(super) fn cause(event: &ResultEvent) -> String {
         causes.push(format!("{more} more"));
     }
     causes.join(", ")
-}
-
-/// A share as a percentage with one decimal.
-pub(super) fn percent(share: f64) -> String {
-    format!("{}%", Fixed::from_f64((share * 1000.0).round() / 10.0))
 }

@@ -6,7 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use hypercane_operators::domain::{DOMAIN_FILE, Domain, DomainError};
+use hypercane_operators::{
+    domain::{DOMAIN_FILE, Domain, DomainError},
+    kernel::PrecedenceRules,
+};
 
 /// A pack that can't be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +32,14 @@ pub enum Error {
     /// The pack is wrong.
     #[error(transparent)]
     Wrong(#[from] DomainError),
+    /// Its rules of precedence contradict each other.
+    #[error("the domain pack {name:?} can't order its facts: {reason}")]
+    Rules {
+        /// The pack.
+        name: String,
+        /// Why.
+        reason: String,
+    },
 }
 
 /// Loads a pack: a folder with `domain.toml` and its tables, or the name of a pack that ships.
@@ -36,6 +47,13 @@ pub enum Error {
 /// # Errors
 /// There is none of that name, or it can't be read, or it is wrong.
 pub fn load(name: &str) -> Result<Domain, Error> {
+    let domain = read(name)?;
+    let rules = PrecedenceRules::from(&domain);
+    rules.validate().map_err(|reason| Error::Rules { name: name.into(), reason })?;
+    Ok(domain)
+}
+
+fn read(name: &str) -> Result<Domain, Error> {
     let folder = Path::new(name);
     if folder.is_dir() {
         return load_folder(folder);

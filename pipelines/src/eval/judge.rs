@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{
     Outcome, Question,
-    measure::{follows, shares},
+    measure::{cite, follows, shares},
 };
 
 /// The outcome of a question from the steps of its answer. `issued` says when each document was issued.
@@ -21,11 +21,7 @@ pub fn judge(question: &Question, steps: &[AnswerStep], issued: &BTreeMap<String
             cited.resize(rank, Vec::new());
         }
         let Some(trajectory) = rank.checked_sub(1).and_then(|at| cited.get_mut(at)) else { continue };
-        for place in &step.provenance {
-            if !trajectory.contains(&place.document.0) {
-                trajectory.push(place.document.0.clone());
-            }
-        }
+        cite(trajectory, &step.provenance, issued);
     }
     let all: BTreeSet<&String> = cited.iter().flatten().collect();
     let (n_found, evidence) = shares(question, &all);

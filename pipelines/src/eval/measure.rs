@@ -10,7 +10,7 @@ use hypercane_operators::{
         retrieve,
     },
 };
-use hypercane_schemas::QueryParameters;
+use hypercane_schemas::{Provenance, QueryParameters};
 use jiff::Timestamp;
 
 use super::{Hypergraph, Question, hypergraph::storm_group};
@@ -55,7 +55,8 @@ pub fn measure(
     let group = links.storms.first().and_then(|s| s.keys.first()).and_then(storm_group);
     let asked = Asked { links: &links, vector, group: group.as_ref(), parameters };
     let laid = retrieve(&asked, &candidates, reach, domain);
-    let cited: Vec<Vec<String>> = laid.iter().map(|trajectory| documents(trajectory, &candidates)).collect();
+    let cited: Vec<Vec<String>> =
+        laid.iter().map(|trajectory| documents(trajectory, &candidates, &graph.issued)).collect();
     let all: BTreeSet<&String> = cited.iter().flatten().collect();
     let (n_found, evidence) = shares(question, &all);
     let is_late = |document: &&String| matches!((graph.issued.get(*document), question.as_of), (Some(issued), Some(as_of)) if *issued > as_of);
@@ -96,16 +97,23 @@ fn link(graph: &Hypergraph, question: &Question, domain: &Domain) -> Links {
 }
 
 /// The documents of a trajectory in the order of its steps, each once.
-fn documents(trajectory: &Laid, candidates: &[Candidate<'_>]) -> Vec<String> {
+fn documents(trajectory: &Laid, candidates: &[Candidate<'_>], issued: &BTreeMap<String, Timestamp>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for step in &trajectory.steps {
-        for provenance in &candidates[step.candidate].edge.provenance {
-            if !found.contains(&provenance.document.0) {
-                found.push(provenance.document.0.clone());
-            }
-        }
+        cite(&mut found, &candidates[step.candidate].edge.provenance, issued);
     }
     found
+}
+
+/// Adds the documents of one step, oldest first: a change rests on an older and a newer one.
+pub(super) fn cite(found: &mut Vec<String>, provenance: &[Provenance], issued: &BTreeMap<String, Timestamp>) {
+    let mut documents: Vec<&String> = provenance.iter().map(|p| &p.document.0).collect();
+    documents.sort_by_key(|document| issued.get(*document));
+    for document in documents {
+        if !found.contains(document) {
+            found.push(document.clone());
+        }
+    }
 }
 
 /// Whether the cited ones among `expected` come in its order. Documents of one issue time have no order among themselves.

@@ -100,7 +100,7 @@ pub fn evaluate(
 ) -> Result<Vec<Outcome>, Error> {
     let texts: Vec<String> = questions.iter().map(|q| q.question.clone()).collect();
     let vectors = embed(&texts).map_err(Error::Embed)?;
-    let reach = kernel::Reach::new(&kernel::precedence_rules(domain), &graph.cells);
+    let reach = kernel::Reach::new(&kernel::PrecedenceRules::from(domain), &graph.cells);
     let parameters = QueryParameters::default();
     let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut outcomes = Vec::with_capacity(questions.len());

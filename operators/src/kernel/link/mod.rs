@@ -13,6 +13,7 @@ mod scope;
 mod score;
 mod series;
 mod storms;
+mod thresholds;
 mod times;
 mod words;
 

@@ -134,11 +134,11 @@ pub(super) fn read(tokens: &[Token]) -> NumberSlots {
             at += taken;
             continue;
         }
-        if HEADS.contains(&tokens[at].lower.as_str()) {
-            if let Some(end) = list(tokens, at + 1, &mut slots) {
-                at = end;
-                continue;
-            }
+        if HEADS.contains(&tokens[at].lower.as_str())
+            && let Some(end) = list(tokens, at + 1, &mut slots)
+        {
+            at = end;
+            continue;
         }
         at += 1;
     }

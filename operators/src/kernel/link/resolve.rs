@@ -68,7 +68,7 @@ pub struct Links {
 /// The year that stands beside a name: `Harvey (2017)`, `Harvey 2017`, `Harvey, 2017`.
 pub(super) fn year_beside(tokens: &[Token], mention: &Mention) -> Option<i16> {
     let after = tokens.iter().skip(mention.end as usize).take(3);
-    let year = after.skip_while(|t| matches!(t.lower.as_str(), "(" | "," | "in" | "of")).next()?;
+    let year = after.into_iter().find(|t| !matches!(t.lower.as_str(), "(" | "," | "in" | "of"))?;
     match year.number() {
         Some((value @ 1850..=2100, "")) if year.digits() == 4 => Some(value as i16),
         _ => None,
@@ -198,23 +198,23 @@ pub fn resolve(slots: &QuestionSlots, matched: &[AliasMatch], domain: &Domain) -
         let (storms, places): (Vec<&&AliasMatch>, Vec<&&AliasMatch>) = found.partition(|f| is_storm(&f.kind));
         let storm = storm_of(slots, m, storms.iter().map(|f| &f.entity));
         match storm {
-            Some(storm) if places.is_empty() || !reads_as_place(slots, m) => {
-                if !links.storms.contains(&storm) {
-                    links.storms.push(storm);
-                }
-            }
+            Some(storm) if places.is_empty() || !reads_as_place(slots, m) => push_new(&mut links.storms, storm),
             _ if !places.is_empty() => {
                 let keys: BTreeSet<EntityKey> = places.iter().map(|f| f.entity.clone()).collect();
                 let near = nearby(&keys, domain);
                 let link = PlaceLink { form: slots.mentions[m].form.clone(), keys: keys.into_iter().collect(), near };
-                if !links.places.contains(&link) {
-                    links.places.push(link);
-                }
+                push_new(&mut links.places, link);
             }
             _ => {}
         }
     }
     links
+}
+
+fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
 }
 
 /// A storm's name has a capital letter, and a number word is a storm's name only behind a class (`Depression Nine`).

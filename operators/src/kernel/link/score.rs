@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use hypercane_schemas::{EntityKey, Fixed, Hyperedge};
+use hypercane_schemas::{EntityKey, Fixed, Hyperedge, Origin};
 use jiff::{Timestamp, tz::Offset};
 
-use super::{Links, Number, key_parts, scope::minute, storms::is_numbered, words::plain};
+use super::{super::sequence, Links, Number, key_parts, scope::minute, storms::is_numbered, words::plain};
 
 /// The product that a hyperedge comes from: kind, number and letter.
 pub(super) struct ProductOf<'a> {
@@ -54,6 +54,7 @@ mod points {
     pub(super) const STORM: i64 = 10;
     pub(super) const HORIZON: i64 = 20;
     pub(super) const WORD: i64 = 2;
+    pub(super) const CHANGE: i64 = 24;
 }
 
 impl Links {
@@ -61,7 +62,11 @@ impl Links {
     pub fn about_ports(&self) -> bool {
         let named_kind = self.kinds.iter().any(|k| matches!(k.as_str(), "port_post" | "msib"));
         let products = self.kinds.iter().any(|k| matches!(k.as_str(), "tcm" | "tcp" | "pws" | "tcd"));
-        let family = self.cues.families.iter().any(|f| is_port_family(*f));
+        let condition = self.cues.attributes.iter().any(|a| a == "condition")
+            && ["port", "ports", "harbor", "harbour", "seaport", "seaports", "sector", "waterways"]
+                .iter()
+                .any(|w| self.words.contains(*w));
+        let family = condition || self.cues.families.iter().any(|f| is_port_family(*f));
         !products && self.numbers.is_empty() && (named_kind || (family && !self.cues.families.contains(&5)))
     }
 
@@ -82,6 +87,9 @@ impl Links {
         let given = |name: &str, value: &str| {
             edge.attributes.iter().any(|a| a.name == name && a.value.given.eq_ignore_ascii_case(value))
         };
+        if edge.origin == Origin::Synthesized && !self.names_both_ends(edge) {
+            score -= points::CHANGE;
+        }
         if self.cues.conditions.iter().any(|c| given("condition", c)) {
             score += points::CONDITION;
         }
@@ -97,6 +105,14 @@ impl Links {
         let text_words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
         let hits = self.words.iter().filter(|w| text_words.contains(w.as_str())).count() as i64;
         Some(score + hits.min(12) * points::WORD)
+    }
+
+    /// Whether the question names the times of both states of a change. What changed is told by the states themselves, which
+    /// cite one document each, so a change leads only where it joins what is asked about.
+    fn names_both_ends(&self, change: &Hyperedge) -> bool {
+        let named = |at: i64| self.moments.iter().any(|m| minute(*m) == at);
+        let before = sequence(change).is_some_and(|(by_horizon, at)| !by_horizon && named(at));
+        before && change.issued_at.is_some_and(|at| named(minute(at)))
     }
 
     fn storm_score(&self, edge: &Hyperedge) -> Option<i64> {

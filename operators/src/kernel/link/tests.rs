@@ -1,3 +1,5 @@
+//! Questions of many forms, and what they are linked to.
+
 use super::*;
 
 fn domain() -> Domain {
