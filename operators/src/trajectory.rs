@@ -4,7 +4,7 @@
 //! [`crate::kernel::retrieve`]. It keeps each query's candidates and the cells of their groups; a query is searched anew only
 //! when one of these changes.
 
-use std::sync::Arc;
+use std::{cell::RefCell, collections::HashMap, rc::Rc, sync::Arc};
 
 use hypercane_schemas::{AnswerStep, Cell, Fixed, GroupKey, QueryId};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::{
     candidates::Embedded,
     collection::Collection,
     domain::Domain,
-    kernel::{Asked, Candidate, Laid, PrecedenceRules, Reach, retrieve},
+    kernel::{Asked, Candidate, Laid, PrecedenceRules, Reach, ReachOf, retrieve},
     link::LinkedQuery,
     shared::Shared,
 };
@@ -22,7 +22,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 enum Part {
     Query(Shared<LinkedQuery>),
-    Cells(Shared<Vec<Cell>>),
+    Cells(GroupKey, Shared<Vec<Cell>>),
     Candidate(Shared<Embedded>),
 }
 
@@ -41,29 +41,55 @@ pub fn trajectory<'scope>(
         .clone()
         .map(|(id, candidate)| (candidate.hyperedge.group.clone(), id))
         .distinct()
-        .join_map(groups, |_group: &GroupKey, id, cells| (id.clone(), Part::Cells(cells.clone())));
-    let rules = PrecedenceRules::from(&*domain);
+        .join_map(groups, |group, id, cells| (id.clone(), Part::Cells(group.clone(), cells.clone())));
+    let closures = Closures::new(PrecedenceRules::from(&*domain));
     queries
         .map(|(id, query)| (id, Part::Query(query)))
         .concat(candidates.map(|(id, candidate)| (id, Part::Candidate(candidate))))
         .concat(asked_groups)
         .reduce_named("Trajectory", move |id, parts, output| {
             let mut query = None;
-            let mut cells: Vec<Cell> = Vec::new();
+            let mut groups: HashMap<&GroupKey, &Shared<Vec<Cell>>> = HashMap::new();
             let mut candidates: Vec<&Embedded> = Vec::new();
             for (part, _) in parts {
                 match part {
                     Part::Query(linked) => query = Some(linked),
-                    Part::Cells(group) => cells.extend(group.iter().cloned()),
+                    Part::Cells(group, cells) => _ = groups.insert(group, cells),
                     Part::Candidate(candidate) => candidates.push(candidate),
                 }
             }
             if let Some(query) = query {
-                let steps = answer(id, query, &candidates, &Reach::new(&rules, &cells), &domain);
+                let reach_of = |group: &GroupKey| groups.get(group).map(|cells| closures.of(group, cells));
+                let steps = answer(id, query, &candidates, &reach_of, &domain);
                 output.extend(steps.into_iter().map(|step| (step, 1)));
             }
         })
         .map(|(_, step)| step)
+}
+
+/// The closures of groups that some query passed through lately, one a group: many queries ask for the same.
+struct Closures {
+    rules: PrecedenceRules,
+    made: RefCell<HashMap<GroupKey, (Shared<Vec<Cell>>, Rc<Reach>)>>,
+}
+
+impl Closures {
+    fn new(rules: PrecedenceRules) -> Self {
+        Self { rules, made: RefCell::default() }
+    }
+
+    /// The closure over these cells of a group, made anew when they are not those of the last time.
+    fn of(&self, group: &GroupKey, cells: &Shared<Vec<Cell>>) -> Rc<Reach> {
+        let mut made = self.made.borrow_mut();
+        if let Some((known, reach)) = made.get(group)
+            && known == cells
+        {
+            return Rc::clone(reach);
+        }
+        let reach = Rc::new(Reach::new(&self.rules, cells));
+        made.insert(group.clone(), (cells.clone(), Rc::clone(&reach)));
+        reach
+    }
 }
 
 /// The answer to one query, from all that it may be answered from.
@@ -71,7 +97,7 @@ pub fn answer(
     id: &QueryId,
     query: &LinkedQuery,
     candidates: &[&Embedded],
-    reach: &Reach,
+    reach_of: ReachOf<'_>,
     domain: &Domain,
 ) -> Vec<AnswerStep> {
     let pool: Vec<Candidate<'_>> = candidates
@@ -87,7 +113,7 @@ pub fn answer(
         group: query.query.group.as_ref(),
         parameters: &query.query.parameters,
     };
-    let laid = retrieve(&asked, &pool, reach, domain);
+    let laid = retrieve(&asked, &pool, reach_of, domain);
     let steps = laid.iter().enumerate().flat_map(|(rank, trajectory)| steps(id, rank, trajectory, candidates, domain));
     steps.collect()
 }

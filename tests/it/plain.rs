@@ -4,6 +4,7 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
+    rc::Rc,
 };
 
 use hypercane_operators::{
@@ -164,7 +165,8 @@ fn answer(query: &Query, state: &State, domain: &Domain) -> Vec<AnswerStep> {
     let cells: BTreeSet<Cell> = state.hyperedges.keys().filter_map(|hyperedge| rules.cell_of(hyperedge)).collect();
     let cells: Vec<Cell> = cells.into_iter().filter(|cell| groups.contains(&cell.group)).collect();
     let candidates: Vec<&Embedded> = candidates.iter().collect();
-    hypercane_operators::answer(&query.id, &linked, &candidates, &kernel::Reach::new(&rules, &cells), domain)
+    let reach = Rc::new(kernel::Reach::new(&rules, &cells));
+    hypercane_operators::answer(&query.id, &linked, &candidates, &|_| Some(Rc::clone(&reach)), domain)
 }
 
 /// The texts nearest to a question, as many as it wants seeds.

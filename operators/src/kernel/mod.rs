@@ -54,7 +54,7 @@ pub use overlap::{jaccard, overlaps};
 pub use precedence::{CausalRule, PrecedenceRules, Standpoint};
 pub use reach::Reach;
 pub use relevance::relevance;
-pub use retrieve::{Asked, Candidate, Laid, Step, retrieve};
+pub use retrieve::{Asked, Candidate, Laid, ReachOf, Step, retrieve};
 pub use scope::{Scope, ScopeSettings, Scoped, Via, scope};
 pub use sequence::sequence;
 pub use split_horizons::{Block, split_horizons};

@@ -5,7 +5,10 @@
 //! So each trajectory is searched among the facts of the documents that the links want most and that no trajectory
 //! before it has shown, with equal room for each of several documents.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use hypercane_schemas::{Category, Cell, Fixed, GroupKey, Hyperedge, QueryParameters, StepScore};
 
@@ -57,14 +60,17 @@ pub struct Laid {
     pub score: StepScore,
 }
 
-/// The best trajectories for a question among candidates, most wanted first. `reach` is the precedence of the groups that
-/// the candidates belong to.
-pub fn retrieve(asked: &Asked<'_>, candidates: &[Candidate<'_>], reach: &Reach, domain: &Domain) -> Vec<Laid> {
+/// Gives the precedence among the cells of a group; asked only for groups that a trajectory may pass through.
+pub type ReachOf<'a> = &'a dyn Fn(&GroupKey) -> Option<Rc<Reach>>;
+
+/// The best trajectories for a question among candidates, most wanted first. `reach_of` gives the precedence of the groups
+/// that the candidates belong to.
+pub fn retrieve(asked: &Asked<'_>, candidates: &[Candidate<'_>], reach_of: ReachOf<'_>, domain: &Domain) -> Vec<Laid> {
     let cosines: Vec<f64> = candidates.iter().map(|c| relevance(c.vector, asked.vector)).collect();
     let edges: Vec<&Hyperedge> = candidates.iter().map(|c| c.edge).collect();
     let plan = asked.links.plan(&edges, &cosines);
     let rules = PrecedenceRules::from(domain);
-    let search = Search { asked, candidates, cosines: &cosines, reach, rules: &rules, domain };
+    let search = Search { asked, candidates, cosines: &cosines, reach_of, rules: &rules, domain };
     let mut used: BTreeSet<usize> = BTreeSet::new();
     let mut shown: BTreeSet<&str> = BTreeSet::new();
     let mut laid = Vec::new();
@@ -122,7 +128,7 @@ struct Search<'a> {
     asked: &'a Asked<'a>,
     candidates: &'a [Candidate<'a>],
     cosines: &'a [f64],
-    reach: &'a Reach,
+    reach_of: ReachOf<'a>,
     rules: &'a PrecedenceRules,
     domain: &'a Domain,
 }
@@ -210,7 +216,19 @@ impl Search<'_> {
         let edge = |at: usize| self.candidates[pool[at]].edge;
         let n = pool.len();
         let cells: Vec<Option<Cell>> = (0..n).map(|at| self.rules.cell_of(edge(at))).collect();
-        let places: Vec<Option<usize>> = cells.iter().map(|c| c.as_ref().and_then(|c| self.reach.index(c))).collect();
+        let mut reaches: BTreeMap<&GroupKey, Option<Rc<Reach>>> = BTreeMap::new();
+        for cell in cells.iter().flatten() {
+            reaches.entry(&cell.group).or_insert_with(|| (self.reach_of)(&cell.group));
+        }
+        // The group's precedence and the place in it of each candidate.
+        let places: Vec<Option<(&Rc<Reach>, usize)>> = cells
+            .iter()
+            .map(|cell| {
+                let cell = cell.as_ref()?;
+                let reach = reaches.get(&cell.group)?.as_ref()?;
+                Some((reach, reach.index(cell)?))
+            })
+            .collect();
         let standings = standings(&cells);
         let heuristic = Heuristic { standings: &standings, costs: StepCosts::default() };
         let sets: Vec<Vec<&str>> =
@@ -226,7 +244,11 @@ impl Search<'_> {
         Trellis::new(
             pool.iter().map(|&at| self.cosines[at]).collect(),
             log_transition(&heuristic, n),
-            |a, b| matches!((places[a], places[b]), (Some(a), Some(b)) if self.reach.precedes(a, b)),
+            |a, b| match (places[a], places[b]) {
+                // Nothing is ordered across groups.
+                (Some((reach, a)), Some((other, b))) => Rc::ptr_eq(reach, other) && reach.precedes(a, b),
+                _ => false,
+            },
             overlaps(&slices),
             &covers,
             phases.len() as u32,

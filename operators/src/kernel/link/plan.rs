@@ -1,7 +1,7 @@
 //! Which documents a question should be answered from, and which of their facts: what fits the links, balanced over the
 //! several advisories, places and times that it names.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use hypercane_schemas::{EntityKey, Hyperedge};
 use jiff::Timestamp;
@@ -37,24 +37,30 @@ impl Links {
     /// Sorts the candidates into shelves. `relevance` is the cosine of each candidate, which ranks among equals.
     pub fn plan(&self, edges: &[&Hyperedge], relevance: &[f64]) -> Plan {
         let key_products = self.key_products(edges);
-        let mut shelves: BTreeMap<String, Shelf> = BTreeMap::new();
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut shelves: Vec<Shelf> = Vec::new();
         for (at, edge) in edges.iter().enumerate() {
             let Some(score) = self.score(edge) else { continue };
             let product = match product_of(edge) {
-                Some(product) => product.key.0.clone(),
-                None => edge.provenance.first().map(|p| p.document.0.clone()).unwrap_or_default(),
+                Some(product) => product.key.0.as_str(),
+                None => edge.provenance.first().map_or("", |p| p.document.0.as_str()),
             };
-            let shelf = shelves.entry(product.clone()).or_insert_with(|| Shelf {
-                product,
-                issued_at: edge.issued_at,
-                weight: 0,
-                edges: Vec::new(),
-                scores: Vec::new(),
+            let place = *places.entry(product).or_insert_with(|| {
+                shelves.push(Shelf {
+                    product: product.to_owned(),
+                    issued_at: edge.issued_at,
+                    weight: 0,
+                    edges: Vec::new(),
+                    scores: Vec::new(),
+                });
+                shelves.len() - 1
             });
+            let shelf = &mut shelves[place];
             shelf.edges.push(at);
             shelf.scores.push(score);
         }
-        let mut shelves: Vec<Shelf> = shelves.into_values().collect();
+        // The order of the candidates must not decide between equals.
+        shelves.sort_by(|a, b| a.product.cmp(&b.product));
         for shelf in &mut shelves {
             let mut order: Vec<usize> = (0..shelf.edges.len()).collect();
             order.sort_by(|&a, &b| {
