@@ -1,7 +1,7 @@
 //! Unify: assertions about a thing named without its identifier join those about the thing itself.
 //!
-//! As if its input never changed: every assertion, with each provisional key replaced by the least identified key that
-//! answers to it, where there is one (see [`crate::kernel::unify`]). It keeps the provisional assertions and the names.
+//! As if its input never changed: every assertion, with each provisional key replaced by the identified key that
+//! answers to it, where there is exactly one (see [`crate::kernel::unify`]). It keeps the provisional assertions and the names.
 
 use hypercane_schemas::EntityKey;
 
@@ -20,7 +20,12 @@ pub fn unify<'scope>(assertions: Collection<'scope, Shared<Assertion>>) -> Colle
             let name = |mention| Some((kernel::answers_to(mention)?, mention.entity.clone()));
             assertion.mentions.iter().filter_map(name).collect::<Vec<(EntityKey, EntityKey)>>()
         })
-        .reduce_named("Unify", |_provisional, identified, output| output.push((identified[0].0.clone(), 1)));
+        .reduce_named("Unify", |_provisional, identified, output| {
+            // A name that several things of the year bore tells none of them.
+            if let [(only, _)] = identified {
+                output.push(((*only).clone(), 1));
+            }
+        });
     let settled = assertions.clone().filter(|assertion| kernel::provisional(assertion).is_none());
     let provisional = assertions.flat_map(|assertion| Some((kernel::provisional(&assertion)?, assertion)));
     let unified = left_join(provisional, names).map(|(from, assertion, to)| match to {

@@ -16,7 +16,7 @@ use hypercane::{
     pipeline::Pipeline,
 };
 use hypercane_schemas::Document;
-use proptest::prelude::RngCore;
+use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 use tokio::runtime::Runtime;
 

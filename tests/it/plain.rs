@@ -199,17 +199,16 @@ fn uncorrected(extracted: &[(DocumentKey, Extracted)]) -> Vec<&(DocumentKey, Ext
 }
 
 fn unified(assertions: Vec<Assertion>) -> Vec<Assertion> {
-    let mut names: BTreeMap<EntityKey, EntityKey> = BTreeMap::new();
+    let mut names: BTreeMap<EntityKey, BTreeSet<EntityKey>> = BTreeMap::new();
     for mention in assertions.iter().flat_map(|assertion| &assertion.mentions) {
         if let Some(provisional) = kernel::unify::answers_to(mention) {
-            let least = names.entry(provisional).or_insert_with(|| mention.entity.clone());
-            *least = least.clone().min(mention.entity.clone());
+            names.entry(provisional).or_default().insert(mention.entity.clone());
         }
     }
     let rename = |assertion: Assertion| match kernel::unify::provisional(&assertion) {
-        Some(from) => match names.get(&from) {
-            Some(to) => kernel::unify::renamed(&assertion, &from, to),
-            None => assertion,
+        Some(from) => match names.get(&from).map(|keys| keys.iter().collect::<Vec<_>>()).as_deref() {
+            Some([to]) => kernel::unify::renamed(&assertion, &from, to),
+            _ => assertion,
         },
         None => assertion,
     };

@@ -31,7 +31,6 @@ pub use numbers::{Number, NumberSlots};
 pub use plan::{Plan, Shelf};
 pub use resolve::{Links, PlaceLink, StormLink, resolve};
 pub use scope::{ScopeKey, edge_scope_keys};
-pub use storms::{named_storm, named_storm_key, storm_year, unify_storms};
 pub use times::TimeSlots;
 
 /// What a question says, before its names are known.
