@@ -102,5 +102,5 @@ type Ranked = (Reverse<Fixed>, ContentHash, u16);
 /// The first of a sorted list, as many as the query wants seeds.
 fn best(ranked: &[(&Ranked, isize)]) -> Vec<(Ranked, isize)> {
     let n_seeds = ranked.first().map_or(0, |((_, _, seeds), _)| usize::from(*seeds));
-    ranked.iter().take(n_seeds).map(|(ranked, _)| ((*ranked).clone(), 1)).collect()
+    ranked.iter().take(n_seeds).map(|(ranked, _)| (**ranked, 1)).collect()
 }

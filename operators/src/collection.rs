@@ -9,13 +9,13 @@ pub type Collection<'scope, D> = VecCollection<'scope, Epoch, D, Diff>;
 /// Splits a collection of results: the good rows and the errors. Timely has no notion of failure, so an error is a row;
 /// when the input that caused it goes, the error goes too.
 pub fn split_results<'scope, D, E>(
-    rows: Collection<'scope, Result<D, E>>,
+    rows: Collection<'scope, Result<D, Box<E>>>,
 ) -> (Collection<'scope, D>, Collection<'scope, E>)
 where
     D: ExchangeData,
     E: ExchangeData,
 {
-    (rows.clone().flat_map(Result::ok), rows.flat_map(Result::err))
+    (rows.clone().flat_map(Result::ok), rows.flat_map(Result::err).map(|error| *error))
 }
 
 /// Joins each row of `left` with the value of its key in `right` where there is one; `right` has at most one value a key.

@@ -53,7 +53,7 @@ pub fn extract<'scope>(
 ) -> (Collection<'scope, (DocumentKey, Shared<Extracted>)>, Collection<'scope, Reject>) {
     let read = documents.map(move |(key, document)| match read(&document, &domain) {
         Ok(extracted) => Ok((key, Shared::new(extracted))),
-        Err(failure) => Err(reject(&key, &failure)),
+        Err(failure) => Err(Box::new(reject(&key, &failure))),
     });
     let (extracted, rejects) = split_results(read);
     let parts = extracted.clone().flat_map(|(key, document)| {

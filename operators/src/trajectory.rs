@@ -70,8 +70,11 @@ pub fn trajectory<'scope>(
 /// The closures of groups that some query passed through lately, one a group: many queries ask for the same.
 struct Closures {
     rules: PrecedenceRules,
-    made: RefCell<HashMap<GroupKey, (Shared<Vec<Cell>>, Rc<Reach>)>>,
+    made: RefCell<HashMap<GroupKey, Made>>,
 }
+
+/// The cells of a group and the closure over them.
+type Made = (Shared<Vec<Cell>>, Rc<Reach>);
 
 impl Closures {
     fn new(rules: PrecedenceRules) -> Self {

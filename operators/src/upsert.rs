@@ -24,6 +24,9 @@ use crate::collection::Collection;
 /// A change under a key: the sequence number, and the new value or `None` for a deletion.
 pub type KeyedChange<K, V> = (K, u64, Option<V>);
 
+/// The changes of an epoch that is not complete, and the right to send what follows from them.
+type Waiting<K, V> = (Capability<Epoch>, Vec<KeyedChange<K, V>>);
+
 /// The values that stand, under their keys.
 pub fn upsert<'scope, K, V>(changes: Stream<'scope, Epoch, Vec<KeyedChange<K, V>>>) -> Collection<'scope, (K, V)>
 where
@@ -37,7 +40,7 @@ where
             "Upsert",
             |_capability, _info| {
                 let mut standing: HashMap<K, V> = HashMap::new();
-                let mut waiting: BTreeMap<Epoch, (Capability<Epoch>, Vec<KeyedChange<K, V>>)> = BTreeMap::new();
+                let mut waiting: BTreeMap<Epoch, Waiting<K, V>> = BTreeMap::new();
                 move |(input, frontier), output| {
                     input.for_each(|capability, changes| {
                         // A message without a capability would be one of no epoch; inputs send none.
