@@ -25,6 +25,8 @@ use crate::{
 /// How a pipeline runs.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// How records are read.
+    pub decoder: Decoder,
     /// Most records in an epoch.
     pub max_epoch_records: usize,
     /// Longest wait of a result for its commit.
@@ -62,7 +64,6 @@ pub fn run(
     runtime: &Runtime,
     pipeline: &mut Pipeline,
     feed: &Feed,
-    decoder: &Decoder,
     sink: &mut dyn Sink,
     settings: &Settings,
     stop: &AtomicBool,
@@ -71,7 +72,7 @@ pub fn run(
     let mut progress = Progress::default();
     let mut ended = false;
     while !ended && !stop.load(Ordering::Relaxed) {
-        let gathered = gather(feed, decoder, settings.max_epoch_records)?;
+        let gathered = gather(feed, &settings.decoder, settings.max_epoch_records)?;
         ended = gathered.ended;
         progress.n_records += gathered.n_records;
         if !gathered.inputs.is_empty() {

@@ -76,6 +76,9 @@ pub enum Error {
     WorkerGone,
 }
 
+/// Where a worker finds its share of each epoch.
+type Inbox = Receiver<(Epoch, Batch)>;
+
 impl Engine {
     /// Starts `n_workers` threads; the first epoch will be `first_epoch`.
     ///
@@ -84,7 +87,7 @@ impl Engine {
     pub fn start(n_workers: usize, first_epoch: Epoch, domain: Arc<Domain>) -> Result<Self, Error> {
         let n_workers = n_workers.max(1);
         let (epochs, inboxes): (Vec<_>, Vec<_>) = (0..n_workers).map(|_| unbounded()).unzip();
-        let inboxes: Mutex<Vec<Option<Receiver<(Epoch, Batch)>>>> = Mutex::new(inboxes.into_iter().map(Some).collect());
+        let inboxes: Mutex<Vec<Option<Inbox>>> = Mutex::new(inboxes.into_iter().map(Some).collect());
         let (outputs, done) = unbounded();
         let config = timely::Config {
             communication: timely::CommunicationConfig::Process(n_workers),

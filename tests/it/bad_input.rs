@@ -73,14 +73,14 @@ fn outcome(messages: Vec<Message>) -> Outcome {
     });
     let mut sink = memory::Sink::default();
     let settings = Settings {
+        decoder: Decoder::default(),
         max_epoch_records: 16,
         commit_interval: Duration::from_millis(100),
         results: "results".into(),
         rejects: "rejects".into(),
     };
     let stop = AtomicBool::new(false);
-    let decoder = Decoder::default();
-    let progress = run(&runtime, &mut pipeline, &feed, &decoder, &mut sink, &settings, &stop, |_| {}).unwrap();
+    let progress = run(&runtime, &mut pipeline, &feed, &mut sink, &settings, &stop, |_| {}).unwrap();
     writing.join().unwrap();
     let sent = sink.take().into_iter().filter(|record| record.topic == "rejects");
     let sent = sent.map(|record| serde_json::from_slice(&record.payload.unwrap()).unwrap()).collect();

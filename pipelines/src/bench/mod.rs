@@ -209,6 +209,7 @@ impl Bench<'_> {
 /// Runs a pipeline until its feed ends and everything is committed; gives the number of epochs.
 fn consume(runtime: &Runtime, pipeline: &mut Pipeline, feed: &Feed, decoder: &Decoder) -> Result<u64, Error> {
     let settings = RunSettings {
+        decoder: decoder.clone(),
         max_epoch_records: EPOCH_RECORDS,
         commit_interval: COMMIT_INTERVAL,
         results: "results".into(),
@@ -216,6 +217,6 @@ fn consume(runtime: &Runtime, pipeline: &mut Pipeline, feed: &Feed, decoder: &De
     };
     let stop = AtomicBool::new(false);
     let mut sink = memory::Sink::default();
-    let done = run::run(runtime, pipeline, feed, decoder, &mut sink, &settings, &stop, |_| ())?;
+    let done = run::run(runtime, pipeline, feed, &mut sink, &settings, &stop, |_| ())?;
     Ok(done.n_epochs)
 }

@@ -60,6 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         max_bytes: config.pipeline.max_record_bytes,
     };
     let settings = Settings {
+        decoder,
         max_epoch_records: config.pipeline.max_epoch_records,
         commit_interval: config.pipeline.commit_interval(),
         results: topics.results,
@@ -67,7 +68,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let stop = stop_on_signal(&runtime);
     let bar = progress_bar();
-    let done = run_pipeline(&runtime, &mut pipeline, &feed, &decoder, &mut *sink, &settings, &stop, |progress| {
+    let done = run_pipeline(&runtime, &mut pipeline, &feed, &mut *sink, &settings, &stop, |progress| {
         bar.set_message(format!(
             "{} records, {} epochs, {} changes of answers, {} rejects",
             progress.n_records, progress.n_epochs, progress.n_results, progress.n_rejects

@@ -49,15 +49,15 @@ impl Snapshot {
         let mut present = BTreeMap::new();
         for selection in &settings.selections {
             for found in selection.files()? {
-                if let Some(other) = present.insert(found.name.clone(), found.path.clone()) {
-                    if other != found.path {
-                        return Err(Error::lasting(format!(
-                            "{} and {} would be the same document {}: choose one folder above both",
-                            other.display(),
-                            found.path.display(),
-                            found.name
-                        )));
-                    }
+                if let Some(other) = present.insert(found.name.clone(), found.path.clone())
+                    && other != found.path
+                {
+                    return Err(Error::lasting(format!(
+                        "{} and {} would be the same document {}: choose one folder above both",
+                        other.display(),
+                        found.path.display(),
+                        found.name
+                    )));
                 }
             }
         }

@@ -184,7 +184,7 @@ impl Reader {
     fn run(&mut self, start: &Start, outlet: &Outlet) -> Result<(), Error> {
         let mut looked = Instant::now();
         let mut mentioned: Option<Instant> = None;
-        while !outlet.is_stopped() && !(start.until_end && self.behind.is_empty()) {
+        while !(outlet.is_stopped() || start.until_end && self.behind.is_empty()) {
             // The message borrows from the consumer, so it is turned into our own before anything else happens.
             let polled = match self.consumer.poll(Duration::from_millis(100)) {
                 None => Ok(None),
