@@ -79,7 +79,7 @@ pub fn state(
     for assertion in &assertions {
         by_id.entry(assertion.id).or_default().push(assertion.clone());
     }
-    let facts: Vec<Assertion> = by_id.values().map(|same| kernel::merge(same)).collect();
+    let facts: Vec<Assertion> = by_id.values().map(kernel::merge).collect();
 
     let references = reference_times(horizons, &assertions);
     let stated: Vec<Hyperedge> = facts.iter().map(|fact| labelled(fact, &references)).collect();
@@ -241,8 +241,11 @@ fn labelled(fact: &Assertion, references: &BTreeMap<GroupKey, Timestamp>) -> Hyp
     kernel::with_horizon(hyperedge, hyperedge.horizon_hours.or_else(counted))
 }
 
+/// What has states: group, entity family, relation family, and whether the states are told apart by horizon.
+type Thing = (GroupKey, String, u8, bool);
+
 fn changes(stated: &[Hyperedge], domain: &Domain) -> Vec<Hyperedge> {
-    let mut things: BTreeMap<(GroupKey, String, u8, bool), Vec<(i64, &EntityKey, &Hyperedge)>> = BTreeMap::new();
+    let mut things: BTreeMap<Thing, Vec<(i64, &EntityKey, &Hyperedge)>> = BTreeMap::new();
     for hyperedge in stated {
         let Some((by_horizon, sequence)) = kernel::sequence(hyperedge) else { continue };
         for member in hyperedge.members.iter().filter(|member| kernel::is_state(&member.entity)) {
@@ -251,7 +254,7 @@ fn changes(stated: &[Hyperedge], domain: &Domain) -> Vec<Hyperedge> {
             things.entry(thing).or_default().push((sequence, &member.entity, hyperedge));
         }
     }
-    let change = |((_, entity_family, family, _), states): (&(GroupKey, String, u8, bool), &Vec<_>)| {
+    let change = |((_, entity_family, family, _), states): (&Thing, &Vec<_>)| {
         let states = states.iter().map(|&(sequence, entity, hyperedge)| kernel::State { sequence, entity, hyperedge });
         kernel::change_hyperedges(entity_family, *family, states, domain)
     };
