@@ -5,7 +5,7 @@
 //! An operator is a function over collections. In the order of the flow:
 //!
 //! - [`upsert`]: changes under a key -> what stands
-//! - [`extract`]: documents -> what they say, and rejects
+//! - [`extract()`]: documents -> what they say, and rejects
 //! - [`supersede`]: corrections replace what they correct
 //! - [`canonicalize`]: facts -> assertions in the pack's words
 //! - [`unify`]: things named without their identifier join the thing itself
