@@ -26,15 +26,19 @@ pub fn conflict_tolerance(domain: &Domain, attribute: &str) -> Option<f64> {
     domain.attribute(attribute)?.conflict_tolerance.map(Fixed::to_f64)
 }
 
-/// The values of a hyperedge that could contradict another's, keyed by relation, state and attribute.
+/// The values of a hyperedge that could contradict another's, keyed by relation, state and attribute. A hyperedge of several
+/// states speaks of the narrowest, the one with the longest key: the radii of 34 kt and of 64 kt share a forecast point, and
+/// differ.
 pub fn claims(hyperedge: &Hyperedge, domain: &Domain) -> Vec<((String, EntityKey, String), Claim)> {
     let states = hyperedge.members.iter().filter(|member| kernel::is_state(&member.entity));
+    let narrowest = states.max_by_key(|state| (state.entity.0.len(), &state.entity));
     let checked = hyperedge
         .attributes
         .iter()
         .filter(|attribute| attribute.value.number.is_some() && conflict_tolerance(domain, &attribute.name).is_some());
     let checked: Vec<_> = checked.collect();
-    states
+    narrowest
+        .into_iter()
         .flat_map(|state| {
             checked.iter().map(|attribute| {
                 let key = (hyperedge.relation.clone(), state.entity.clone(), attribute.name.clone());

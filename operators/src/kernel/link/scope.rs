@@ -44,6 +44,10 @@ fn valid_key(storm: &EntityKey, at: Timestamp) -> ScopeKey {
 fn place_key(storm: &EntityKey, place: &EntityKey) -> ScopeKey {
     ScopeKey(format!("place {} {}", storm.0, place.0))
 }
+/// A place under any storm, for questions that name no storm and no time.
+fn anywhere_key(place: &EntityKey) -> ScopeKey {
+    ScopeKey(format!("place {}", place.0))
+}
 fn family_key(storm: &EntityKey, family: u8) -> ScopeKey {
     ScopeKey(format!("family {} {family}", storm.0))
 }
@@ -85,6 +89,11 @@ pub fn edge_scope_keys(edge: &Hyperedge) -> Vec<ScopeKey> {
     if is_port && edge.issued_at.is_none() {
         keys.insert(undated_key());
     }
+    let places = || {
+        let entities = edge.members.iter().map(|member| &member.entity);
+        entities.filter(|key| matches!(key_parts(key).0, "place" | "port" | "sector"))
+    };
+    keys.extend(places().map(anywhere_key));
     for storm in edge.members.iter().map(|m| &m.entity).filter(|k| k.0.starts_with("storm:")) {
         keys.insert(family_key(storm, edge.base_family));
         if is_port {
@@ -93,9 +102,7 @@ pub fn edge_scope_keys(edge: &Hyperedge) -> Vec<ScopeKey> {
         keys.extend(edge.issued_at.map(|at| issued_key(storm, day(at))));
         keys.extend(edge.valid_at.filter(|at| Some(*at) != edge.issued_at).map(|at| valid_key(storm, at)));
         keys.extend(edge.horizon_hours.map(|hours| horizon_key(storm, hours)));
-        let places =
-            edge.members.iter().map(|m| &m.entity).filter(|k| matches!(key_parts(k).0, "place" | "port" | "sector"));
-        keys.extend(places.map(|place| place_key(storm, place)));
+        keys.extend(places().map(|place| place_key(storm, place)));
     }
     keys.into_iter().collect()
 }
@@ -110,6 +117,11 @@ impl Links {
     pub fn scope(&self) -> Vec<ScopeKey> {
         let mut keys = BTreeSet::new();
         let storms: Vec<&EntityKey> = self.storms.iter().flat_map(|s| &s.keys).collect();
+        if storms.is_empty() && self.moments.is_empty() && self.days.is_empty() && self.as_of.is_none() {
+            // Only the places are left to go by; without one, cosine finds the candidates.
+            let places = self.places.iter().flat_map(|place| place.keys.iter().chain(&place.near));
+            return places.map(anywhere_key).collect::<BTreeSet<_>>().into_iter().collect();
+        }
         if self.about_ports() {
             self.port_scope(&storms, &mut keys);
             if keys.is_empty() || !self.cues.families.contains(&4) {
