@@ -1,6 +1,7 @@
 //! Plain functions: no dataflow, no input or output, no clock. An operator of the same name runs each over collections.
 
 pub mod beam_search;
+pub mod calendar;
 pub mod canonical_order;
 mod canonicalize;
 mod change;

@@ -3,7 +3,6 @@
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::Context as _;
-use hypercane_schemas::{Query, QueryId, QueryParameters};
 
 use super::{eval::vectors_file, progress::Progress, setup};
 use crate::{
@@ -106,7 +105,7 @@ fn measure(arguments: &Live, lake: PathBuf) -> anyhow::Result<ExitCode> {
     let told = |what| progress.say(what);
     let bench = Bench {
         documents,
-        queries: questions.iter().map(query).collect(),
+        queries: questions.iter().map(Question::query).collect(),
         domain: Arc::new(packs::load(&arguments.domain)?),
         recorded,
         n_workers: arguments.workers,
@@ -138,15 +137,4 @@ fn from_kafka(bench: &Bench<'_>, brokers: &str, runtime: &tokio::runtime::Runtim
 #[cfg(not(feature = "kafka"))]
 fn from_kafka(_: &Bench<'_>, _: &str, _: &tokio::runtime::Runtime) -> anyhow::Result<Load> {
     anyhow::bail!("this program was built without Kafka; leave --brokers out")
-}
-
-fn query(question: &Question) -> Query {
-    Query {
-        id: QueryId(question.id.clone()),
-        question: question.question.clone(),
-        mode: Default::default(),
-        group: None,
-        as_of: question.as_of,
-        parameters: QueryParameters::default(),
-    }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use hypercane_operators::extract;
-use hypercane_schemas::{AnswerStep, Document, Query, QueryId, QueryParameters};
+use hypercane_schemas::{AnswerStep, Document, QueryId};
 use jiff::Timestamp;
 
 use super::setup;
@@ -78,7 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     eprintln!("{n_documents} documents in {:.1} s", started.elapsed().as_secs_f64());
     let started = Instant::now();
     let asked =
-        questions.iter().map(|question| Input::Query(QueryId(question.id.clone()), Some(query(question)))).collect();
+        questions.iter().map(|question| Input::Query(QueryId(question.id.clone()), Some(question.query()))).collect();
     let stepped = runtime.block_on(pipeline.step(asked))?;
     eprintln!("{} questions in {:.1} s", questions.len(), started.elapsed().as_secs_f64());
 
@@ -114,17 +114,6 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 /// Vectors that commands without a lake have asked for.
 pub(super) fn vectors_file() -> PathBuf {
     Path::new(&setup::cache()).join("vectors.bin")
-}
-
-fn query(question: &Question) -> Query {
-    Query {
-        id: QueryId(question.id.clone()),
-        question: question.question.clone(),
-        mode: Default::default(),
-        group: None,
-        as_of: question.as_of,
-        parameters: QueryParameters::default(),
-    }
 }
 
 fn issue_times(documents: &[Document], domain: &hypercane_operators::domain::Domain) -> BTreeMap<String, Timestamp> {

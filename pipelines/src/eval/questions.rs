@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use hypercane_schemas::{Mode, Query, QueryId, QueryParameters};
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -29,6 +30,20 @@ pub struct Question {
     /// The template it was made with.
     #[serde(default)]
     pub template: String,
+}
+
+impl Question {
+    /// The question as a standing query.
+    pub fn query(&self) -> Query {
+        Query {
+            id: QueryId(self.id.clone()),
+            question: self.question.clone(),
+            mode: Mode::default(),
+            group: None,
+            as_of: self.as_of,
+            parameters: QueryParameters::default(),
+        }
+    }
 }
 
 /// Reads a file with one question a line.

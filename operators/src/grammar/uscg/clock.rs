@@ -7,6 +7,7 @@ use jiff::{Timestamp, ToSpan, tz::TimeZone};
 
 use super::areas::posix_zone;
 use super::words::Word;
+use crate::kernel::calendar::month;
 
 /// The day of a local time, as far as the text gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,21 +26,6 @@ pub(super) struct Clock {
     minutes: i64,
     day: Day,
 }
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 /// The local times among words, in text order.
 pub(super) fn clocks(words: &[Word]) -> Vec<Clock> {
@@ -120,7 +106,7 @@ fn day_at(words: &[Word], behind: usize) -> (usize, Day) {
 /// `October 29, 2012` at a word, and where it ends.
 pub(super) fn date_at(words: &[Word], at: usize) -> Option<(usize, Date)> {
     let name = form(words, at);
-    let month = MONTHS.iter().position(|month| *month == name || (name.len() == 3 && month.starts_with(name)))?;
+    let month = month(name)?;
     let day = form(words, at + 1).parse::<i8>().ok()?;
     let comma = usize::from(form(words, at + 2) == ",");
     let year = form(words, at + 2 + comma).parse::<i16>().ok().filter(|year| (1851..=2200).contains(year))?;

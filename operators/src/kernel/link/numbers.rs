@@ -1,9 +1,7 @@
 //! Advisory numbers of a question: single, lists, ranges, in figures or words.
 
-use super::{
-    times::month,
-    words::{Token, number_word, ordinal},
-};
+use super::words::{Token, number_word, ordinal};
+use crate::kernel::calendar::month;
 use serde::{Deserialize, Serialize};
 
 /// A product's number with its letter, such as 12A.

@@ -8,6 +8,7 @@ use jiff::{
 use serde::{Deserialize, Serialize};
 
 use super::words::{Token, number_word, ordinal};
+use crate::kernel::calendar::month;
 
 /// What a question says about time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
@@ -42,28 +43,7 @@ struct Day {
     has_clock: bool,
 }
 
-const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const MONTH_NAMES: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-
-/// Month number of a name or its abbreviation.
-pub(super) fn month(word: &str) -> Option<i8> {
-    let full = MONTH_NAMES.iter().position(|m| *m == word);
-    full.or_else(|| MONTHS.iter().position(|m| *m == word || (word == "sept" && *m == "sep"))).map(|m| m as i8 + 1)
-}
 
 fn weekday(word: &str) -> Option<Weekday> {
     let at = WEEKDAYS.iter().position(|d| *d == word || (word.len() >= 3 && word.len() <= 5 && d.starts_with(word)))?;
