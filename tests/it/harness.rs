@@ -112,6 +112,10 @@ pub fn run(history: &History, n_workers: usize, domain: &Arc<Domain>, mut check:
     for (idx, steps) in history.iter().enumerate() {
         let changes = engine.step(feeder.batch(steps)).unwrap();
         accumulate(&mut state, changes);
+        // A document is let in with every vector that its facts ask for.
+        for hyperedge in state.hyperedges.keys() {
+            assert!(feeder.given.contains(&hyperedge.embedded_as), "no vector for {hyperedge:#?}");
+        }
         check(idx, &state);
     }
 }

@@ -51,8 +51,8 @@ pub fn texts_to_embed(assertion: &Assertion, domain: &Domain) -> Vec<String> {
         .change_relation(hyperedge.family)
         .into_iter()
         .flat_map(|relation| states.clone().map(move |key| change_embedding_text(relation, key.family())));
-    let named = assertion.mentions.iter().map(Named::from);
-    std::iter::once(embedding_text(&hyperedge.relation, &hyperedge.text, named)).chain(changes).collect()
+    let own = fact_embedding_text(&hyperedge.relation, &hyperedge.text, &assertion.mentions, domain);
+    std::iter::once(own).chain(changes).collect()
 }
 
 /// Whether the key names a state at one place of a sequence. The anchor `horizon:T-48` is the place itself: many facts of
