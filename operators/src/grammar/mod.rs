@@ -23,6 +23,8 @@ pub mod units;
 pub mod uscg;
 pub mod warnings;
 
+use std::collections::BTreeMap;
+
 use hypercane_schemas::Document;
 
 use crate::domain::Domain;
@@ -137,7 +139,49 @@ fn awips(text: &str) -> Option<Kind> {
 /// The facts of a document, or why it has none.
 pub fn extract(document: &Document, domain: &Domain) -> Result<Extraction, Failure> {
     let text = document.text.as_str();
-    match detect(text, document.source_kind.as_deref()) {
+    let kind = detect(text, document.source_kind.as_deref());
+    let mut extraction = read(kind, document, domain)?;
+    match kind {
+        Kind::Tcm | Kind::Tcp | Kind::Tcu | Kind::Tce | Kind::Pws => extraction.failures.extend(cut(text)),
+        Kind::Uscg => extraction.failures.extend(unknown_ports(text, &extraction, domain)),
+        _ => {}
+    }
+    Ok(extraction)
+}
+
+/// The failure of a numbered product that stops before its end: each closes with `$$`, or with its forecaster's name.
+fn cut(text: &str) -> Option<Failure> {
+    let closes = |line: &str| line.trim() == "$$" || line.trim_start().to_ascii_uppercase().starts_with("FORECASTER");
+    if text.lines().any(closes) {
+        return None;
+    }
+    let reason = "the text stops before its closing `$$`, so its end may be missing; what stands before is kept, send the whole text under the same key";
+    Some(Failure { line: text.lines().count().max(1) as u32, reason: reason.into() })
+}
+
+/// A failure for each port that the pack does not know. Its facts are kept under its own name, without a position.
+fn unknown_ports(text: &str, extraction: &Extraction, domain: &Domain) -> Vec<Failure> {
+    let mut unknown: BTreeMap<&str, Failure> = BTreeMap::new();
+    for fact in &extraction.facts {
+        for mention in fact.mentions.iter().filter(|mention| mention.kind == "port") {
+            let Some(slug) = mention.entity.0.strip_prefix("port:") else { continue };
+            if domain.port(slug).is_some() {
+                continue;
+            }
+            let line = 1 + text.as_bytes().iter().take(fact.span.start as usize).filter(|b| **b == b'\n').count();
+            let reason = format!(
+                "the port {:?} is not in the domain pack; its facts are kept under that name, without a position: add it to the pack's ports, or correct the text",
+                mention.name
+            );
+            unknown.entry(slug).or_insert(Failure { line: line as u32, reason });
+        }
+    }
+    unknown.into_values().collect()
+}
+
+fn read(kind: Kind, document: &Document, domain: &Domain) -> Result<Extraction, Failure> {
+    let text = document.text.as_str();
+    match kind {
         Kind::Tcm => tcm::extract(text),
         Kind::Tcp => tcp::extract(text),
         Kind::Tcu => tcu::extract(text),
