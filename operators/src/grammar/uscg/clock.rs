@@ -110,7 +110,7 @@ pub(super) fn date_at(words: &[Word], at: usize) -> Option<(usize, Date)> {
     let day = form(words, at + 1).parse::<i8>().ok()?;
     let comma = usize::from(form(words, at + 2) == ",");
     let year = form(words, at + 2 + comma).parse::<i16>().ok().filter(|year| (1851..=2200).contains(year))?;
-    Some((at + 3 + comma, Date::new(year, month as i8 + 1, day).ok()?))
+    Some((at + 3 + comma, Date::new(year, month, day).ok()?))
 }
 
 fn weekday(form: &str) -> Option<Weekday> {
