@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use super::setup;
 use crate::{
     connect::{format::Input, packs},
-    eval::{Question, Report, judge, read_corpus, read_questions},
+    eval::{Report, judge, read_corpus, read_questions},
     pipeline::Pipeline,
 };
 
