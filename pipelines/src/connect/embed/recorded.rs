@@ -50,9 +50,18 @@ impl Recorded {
                 released.await;
                 continue;
             }
-            let missing: Vec<String> = claim.positions.iter().map(|&idx| text::canonical(&texts[idx])).collect();
-            let found = self.service.embed(missing).await?;
-            let rows: Vec<(ContentHash, Vector)> = claim.inputs.iter().copied().zip(found).collect();
+            // Another call may have recorded some of them between the look and the claim.
+            let recorded = self.store.get(&claim.inputs)?;
+            let places = claim.inputs.iter().zip(&claim.positions).zip(&recorded);
+            let (missing, texts): (Vec<ContentHash>, Vec<String>) = places
+                .filter(|(_, recorded)| recorded.is_none())
+                .map(|((&input, &idx), _)| (input, text::canonical(&texts[idx])))
+                .unzip();
+            if missing.is_empty() {
+                continue;
+            }
+            let found = self.service.embed(texts).await?;
+            let rows: Vec<(ContentHash, Vector)> = missing.into_iter().zip(found).collect();
             self.store.put(&rows)?;
         }
     }
