@@ -190,7 +190,8 @@ fn types_have_their_category_and_anchors_carry_no_expansion() {
     assert_eq!(domain.category_of("cyclone_state"), Category::Transient);
     assert_eq!(domain.category_of("moment"), Category::Anchor);
     assert_eq!(domain.category_of("never heard of"), Category::Concept);
-    assert!(domain.expands("cyclone") && !domain.expands("moment") && !domain.expands("advisory"));
+    assert!(domain.expands("port") && domain.expands("never heard of"));
+    assert!(!domain.expands("cyclone") && !domain.expands("moment") && !domain.expands("advisory"));
 }
 
 #[test]
