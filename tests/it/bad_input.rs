@@ -130,7 +130,7 @@ fn a_record_that_cannot_be_used_is_kept_with_its_reason_and_the_stream_goes_on()
         ("documents", b"{\"text\": \"cut in the mid", &["not JSON", "EOF", "line 1"]),
         ("documents", b"{\"titel\": \"x\", \"text\": \"y\"}", &["unknown field `titel`", "`title`"]),
         ("documents", b"{\"title\": \"no text\"}", &["missing field `text`"]),
-        ("documents", b"[1, 2, 3]", &["no document"]),
+        ("documents", b"[1, 2, 3]", &["no object"]),
         ("documents", b"{\"text\": 17}", &["field `text`", "expected a string"]),
         ("documents", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", &["not UTF-8", "0x89", "send JSON"]),
         ("documents", b"", &["empty", "null payload"]),
