@@ -148,9 +148,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     println!("\n{} records replayed; {n_changes} changes of answers. The lake is in {location}.", feed.len());
     println!("Open it, for example, with Polars:\n");
     println!("    import polars as pl");
-    println!(
-        "    pl.read_delta(\"{location}/answers\").group_by(pl.exclude(\"epoch\", \"diff\")).agg(pl.sum(\"diff\"))"
-    );
+    println!("    changes = pl.read_delta(\"{location}/answers\").group_by(pl.exclude(\"epoch\", \"diff\"))");
+    println!("    changes.agg(pl.sum(\"diff\")).filter(pl.col(\"diff\") > 0)");
     Ok(ExitCode::SUCCESS)
 }
 
