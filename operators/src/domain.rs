@@ -15,12 +15,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use anchor::{AnchorMatch, Anchors, Event};
 pub use error::DomainError;
-pub use names::{NameIndex, label_form, name_form, slug};
+pub use names::{NameIndex, name_form, slug};
 pub use pack::{AttributeKind, AttributeSpec, CausalRule, ChangeOf, ChangeRelations, EntityType, Family, StatusClass};
 pub use places::{Found, Place, Port, Sector};
 
 use hypercane_schemas::Category;
 
+use crate::kernel::normalise_relation::{Match, Relations, label_form};
 use pack::Pack;
 
 /// The name of the pack's main file, as errors show it.
@@ -33,6 +34,7 @@ pub struct Domain {
     ports: Vec<Port>,
     sectors: Vec<Sector>,
     family_of: BTreeMap<String, u8>,
+    relations: Relations,
     port_names: NameIndex,
     sector_names: NameIndex,
 }
@@ -69,6 +71,9 @@ impl Domain {
     pub fn parse(domain_toml: &str, tables: &BTreeMap<String, String>) -> Result<Self, DomainError> {
         let pack: Pack = toml::from_str(domain_toml).map_err(|e| DomainError::from_toml(domain_toml, &e))?;
         let family_of = pack.check()?;
+        let aliases = pack.relation_aliases.iter().map(|(alias, relation)| (alias.as_str(), relation.as_str()));
+        let relations = Relations::new(family_of.keys().map(String::as_str), aliases, Some(pack.fuzzy_threshold))
+            .map_err(|reason| DomainError::at_key(DOMAIN_FILE, "relation_aliases", reason))?;
         let ports = match &pack.tables.ports {
             Some(file) => places::read_ports(file, table(tables, file, "tables.ports")?, &pack.states)?,
             None => Vec::new(),
@@ -88,7 +93,7 @@ impl Domain {
             sectors.iter().map(|sector| (sector.slug.as_str(), sector.names.as_slice())),
             &shared,
         )?;
-        Ok(Self { pack, ports, sectors, family_of, port_names, sector_names })
+        Ok(Self { pack, ports, sectors, family_of, relations, port_names, sector_names })
     }
 
     /// The pack's name, such as `cyclone`.
@@ -144,43 +149,21 @@ impl Domain {
 
     /// Maps a relation label to the vocabulary: exactly, by alias, by likeness, in that order. `None` is a reject.
     pub fn relation(&self, label: &str) -> Option<RelationMatch> {
-        let form = label_form(label);
-        if form.is_empty() {
-            return None;
-        }
         let found = |relation: &str, by| {
             let family = *self.family_of.get(relation)?;
             Some(RelationMatch { relation: relation.to_owned(), family, by })
         };
-        if let Some(exact) = found(&form, MatchedBy::Exact) {
-            return Some(exact);
+        if let Some((relation, by)) = self.relations.normalise(label) {
+            let by = match by {
+                Match::Exact => MatchedBy::Exact,
+                Match::Alias => MatchedBy::Alias,
+                Match::Fuzzy => MatchedBy::Fuzzy,
+            };
+            return found(relation, by);
         }
-        if let Some(relation) = self.pack.relation_aliases.get(&form) {
-            return found(relation, MatchedBy::Alias);
-        }
-        if let Some(relation) = self.closest(&form) {
-            return found(relation, MatchedBy::Fuzzy);
-        }
-        let family = self.pack.open_family?;
+        let form = label_form(label);
+        let family = self.pack.open_family.filter(|_| !form.is_empty())?;
         Some(RelationMatch { relation: form, family, by: MatchedBy::Open })
-    }
-
-    /// The relation whose name or alias is most like `form`, if it is like enough. Equal likeness of two relations is no match:
-    /// a guess there would turn on the order of the table.
-    fn closest(&self, form: &str) -> Option<&str> {
-        let names = self.family_of.keys().map(|relation| (relation.as_str(), relation.as_str()));
-        let aliases = self.pack.relation_aliases.iter().map(|(alias, relation)| (alias.as_str(), relation.as_str()));
-        let mut best: Option<(f64, &str)> = None;
-        let mut tied = false;
-        for (name, relation) in names.chain(aliases) {
-            let likeness = strsim::normalized_damerau_levenshtein(form, name);
-            match best {
-                Some((score, _)) if likeness < score => {}
-                Some((score, other)) if likeness == score => tied |= other != relation,
-                _ => (best, tied) = (Some((likeness, relation)), false),
-            }
-        }
-        best.filter(|(score, _)| !tied && *score >= self.pack.fuzzy_threshold).map(|(_, relation)| relation)
     }
 
     /// The entity types, by name.
@@ -300,4 +283,13 @@ impl Domain {
 fn table<'a>(tables: &'a BTreeMap<String, String>, file: &str, key: &str) -> Result<&'a str, DomainError> {
     let missing = || DomainError::at_key(DOMAIN_FILE, key, format!("table {file:?} was not given"));
     tables.get(file).map(String::as_str).ok_or_else(missing)
+}
+
+/// The pack in the repository, for tests.
+#[cfg(test)]
+pub(crate) fn cyclone() -> Domain {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/domains/cyclone");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let tables = ["ports.csv", "sectors.csv"].map(|name| (name.to_owned(), read(name)));
+    Domain::parse(&read(DOMAIN_FILE), &BTreeMap::from(tables)).unwrap()
 }

@@ -12,17 +12,20 @@ use crate::Fixed;
 pub struct EntityKey(pub String);
 
 impl EntityKey {
-    /// The entity family: the key without the position at its end (`:T-48`, or `:@` and an issue time), so that states
-    /// of one thing at several horizons share it. A key without a position is its own family.
+    /// The entity family: the key without the position at its end (`:T-48`, `:T+6`, or `:@` and an issue time), so that
+    /// states of one thing at several horizons share it. A key without a position, and an anchor, is its own family.
     pub fn family(&self) -> &str {
         let key = self.0.as_str();
-        if let Some(at) = key.rfind(":@") {
-            return &key[..at];
+        if self.is_anchor() {
+            return key;
         }
-        match key.rfind(":T-") {
-            Some(at) if at + 3 < key.len() && key[at + 3..].bytes().all(|b| b.is_ascii_digit()) => &key[..at],
-            _ => key,
+        if let Some((family, _)) = key.rsplit_once(":@") {
+            return family;
         }
+        let Some((family, label)) = key.rsplit_once(':') else { return key };
+        let hours = label.strip_prefix("T-").or_else(|| label.strip_prefix("T+"));
+        let is_position = hours.is_some_and(|hours| !hours.is_empty() && hours.bytes().all(|b| b.is_ascii_digit()));
+        if is_position { family } else { key }
     }
 
     /// Whether the key names a temporal anchor: a horizon or a moment.
@@ -75,6 +78,11 @@ mod tests {
     fn families_drop_the_position_only() {
         for (key, family) in [
             ("wind_fcst:IRMA:port_arthur:T-48", "wind_fcst:IRMA:port_arthur"),
+            ("fcst:AL092017:2017-08-26T00:00Z:@2017-08-25T03:00Z", "fcst:AL092017:2017-08-26T00:00Z"),
+            ("op:IRMA:port_arthur:T+6", "op:IRMA:port_arthur"),
+            ("horizon:T-48", "horizon:T-48"),
+            ("time:2017-08-25T03:00Z", "time:2017-08-25T03:00Z"),
+            ("storm:AL092017", "storm:AL092017"),
             ("state:AL092017:@2017-08-25T03:00Z", "state:AL092017"),
             ("port:houston_tx", "port:houston_tx"),
             ("odd:T-", "odd:T-"),

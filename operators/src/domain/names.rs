@@ -7,14 +7,6 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::DomainError;
 
-/// The form of a relation label: NFKC, lower case, each run of blanks, hyphens and underscores one underscore, none at the
-/// ends.
-pub fn label_form(label: &str) -> String {
-    let folded: String = label.nfkc().flat_map(char::to_lowercase).collect();
-    let parts = folded.split(|c: char| c.is_whitespace() || c == '-' || c == '_');
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
-}
-
 /// The form of a name: NFKC, lower case, words of letters and digits with one blank between them. Apostrophes inside a
 /// word, full stops between initials and accents vanish: `O'ahu` is `oahu`, `U.S.` is `us`, `St. Louis` is `st louis`.
 pub fn name_form(name: &str) -> String {

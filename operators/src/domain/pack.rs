@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hypercane_schemas::{Category, Fixed};
 use serde::{Deserialize, Serialize};
 
-use super::{Anchors, DOMAIN_FILE, DomainError, label_form};
+use super::{Anchors, DOMAIN_FILE, DomainError};
+use crate::kernel::normalise_relation::label_form;
 
 /// One relation family (OKH-RAG Table 3).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,19 +1,11 @@
 //! The pack in the repository, and packs that are wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use hypercane_schemas::Category;
 use proptest::prelude::*;
 
 use super::*;
-
-fn cyclone() -> Domain {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/domains/cyclone");
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-    let tables = ["ports.csv", "sectors.csv"].map(|name| (name.to_owned(), read(name)));
-    Domain::parse(&read(DOMAIN_FILE), &BTreeMap::from(tables)).unwrap()
-}
 
 /// The smallest pack, and so one without phases.
 const SMALL: &str = "name = \"small\"\nhub_degree = 3\nfuzzy_threshold = 0.85\nopen_family = 1\n\n[[families]]\nnumber = 1\n\

@@ -58,7 +58,7 @@ pub fn texts_to_embed(assertion: &Assertion, domain: &Domain) -> Vec<String> {
 /// Whether the key names a state at one place of a sequence. The anchor `horizon:T-48` is the place itself: many facts of
 /// many things share it, so it neither contradicts nor changes.
 pub fn is_state(key: &EntityKey) -> bool {
-    !key.is_anchor() && key.family().len() < key.0.len()
+    key.family().len() < key.0.len()
 }
 
 #[cfg(test)]

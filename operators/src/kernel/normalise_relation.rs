@@ -16,7 +16,7 @@ pub enum Match {
 }
 
 /// A vocabulary of relations with their other names.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Relations {
     /// Label form to relation.
     exact: BTreeMap<String, String>,
@@ -53,6 +53,9 @@ impl Relations {
     /// The relation that a label stands for, and how it was recognised.
     pub fn normalise(&self, label: &str) -> Option<(&str, Match)> {
         let form = label_form(label);
+        if form.is_empty() {
+            return None;
+        }
         if let Some(relation) = self.exact.get(&form) {
             return Some((relation, Match::Exact));
         }

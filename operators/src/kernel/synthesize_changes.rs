@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::inject_horizons::{is_anchor, parse_label};
-
 /// A step from one state of an entity family to its next.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Change<K, P> {
@@ -32,54 +30,4 @@ pub fn synthesize_changes<K: Ord + Clone, P: Ord + Clone>(
         changes.extend(pairs.map(|(from, to)| Change { key: key.clone(), from: from.clone(), to: to.clone() }));
     }
     changes
-}
-
-/// The family of a transient entity: its key without the last part, where that is a horizon (`:T-48`) or an issue time
-/// (`:@2017-08-25T03:00Z`). `None` for anchors and for entities without such a part.
-pub fn entity_family(key: &str) -> Option<&str> {
-    if is_anchor(key) {
-        return None;
-    }
-    if let Some((family, _)) = key.rsplit_once(":@") {
-        return Some(family);
-    }
-    let (family, label) = key.rsplit_once(':')?;
-    parse_label(label).map(|_| family)
-}
-
-/// Which relation a change edge has.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct ChangeRelations {
-    /// For families of their own.
-    pub by_family: BTreeMap<u8, String>,
-    /// For all others.
-    pub otherwise: String,
-}
-
-impl ChangeRelations {
-    /// The relation of a change in a family.
-    pub fn of(&self, family: u8) -> &str {
-        self.by_family.get(&family).unwrap_or(&self.otherwise)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::entity_family;
-
-    #[test]
-    fn the_family_is_the_key_without_its_time() {
-        let cases = [
-            ("wind_fcst:IRMA:port_arthur:T-48", Some("wind_fcst:IRMA:port_arthur")),
-            ("fcst:AL092017:2017-08-26T00:00Z:@2017-08-25T03:00Z", Some("fcst:AL092017:2017-08-26T00:00Z")),
-            ("op:IRMA:port_arthur:T+6", Some("op:IRMA:port_arthur")),
-            ("horizon:T-48", None),
-            ("port:port_arthur", None),
-            ("time:2017-08-25T03:00Z", None),
-            ("storm:AL092017", None),
-        ];
-        for (key, family) in cases {
-            assert_eq!(entity_family(key), family, "{key}");
-        }
-    }
 }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::words::Word;
 use crate::extraction::Mention;
 use crate::grammar::facts::mention;
+use crate::kernel::number_words::in_words;
 
 /// The names of the WMO lists for the Atlantic and for the eastern and central North Pacific since 2003, retired ones
 /// included. Only a name alone (`#Elsa`) needs them.
@@ -39,38 +40,8 @@ const NAMES: &str = "
     alpha delta gamma kappa lambda mu nu sigma
 ";
 
-const NUMBERS: [&str; 30] = [
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-    "twenty-one",
-    "twenty-two",
-    "twenty-three",
-    "twenty-four",
-    "twenty-five",
-    "twenty-six",
-    "twenty-seven",
-    "twenty-eight",
-    "twenty-nine",
-    "thirty",
-];
+/// More depressions than a season has; a larger number is no depression's.
+const MOST_STORMS: usize = 30;
 
 /// Class words, longest first, and the class as titled.
 const CLASSES: [(&[&str], &str); 15] = [
@@ -198,9 +169,9 @@ fn classed(words: &[Word]) -> Option<(usize, Storm)> {
     })?;
     let open = usize::from(words.get(length)?.form == "(");
     let name = words.get(length + open)?;
-    let number = name.form.parse::<usize>().ok().and_then(|number| NUMBERS.get(number.wrapping_sub(1)));
+    let number = name.form.parse::<usize>().ok().filter(|number| (1..=MOST_STORMS).contains(number)).and_then(in_words);
     let shown = match number {
-        Some(number) => title(number),
+        Some(number) => title(&number),
         None => {
             let letters = name.form.chars().all(|c| c.is_alphabetic() || c == '-');
             let fits = letters && name.form.len() > 1 && name.is_name() && !NO_NAMES.contains(&name.form.as_str());

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use hypercane_schemas::{Cell, GroupKey, HyperedgeId, Rule};
+use hypercane_schemas::{Cell, EntityKey, GroupKey, HyperedgeId, Rule};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -86,17 +86,14 @@ fn move_reference_times(case: &Case<'_>) {
 }
 
 /// A change edge as the cases show it.
-type ShownChange<'a> = (&'a str, &'a str, u8, i32, i32, &'a str, Vec<String>);
+type ShownChange<'a> = (&'a str, String, u8, i32, i32, String, Vec<String>);
 
 pub(crate) fn synthesize_changes(case: &Case<'_>) {
-    let mut relations = kernel::ChangeRelations::default();
+    // The pack's relations of changes are the ones that the case names.
+    let domain = crate::domain::cyclone();
     for (key, relation) in case.params["relations"].as_object().expect("a table") {
-        match key.parse() {
-            Ok(family) => {
-                relations.by_family.insert(family, string(relation).into());
-            }
-            Err(_) => relations.otherwise = string(relation).into(),
-        }
+        let family = key.parse().unwrap_or(1);
+        assert_eq!(domain.change_relation(family), relation.as_str(), "{}: family {key}", case.name);
     }
     let mut alive: BTreeMap<&str, &Value> = BTreeMap::new();
     let mut before: BTreeSet<ShownChange<'_>> = BTreeSet::new();
@@ -106,7 +103,11 @@ pub(crate) fn synthesize_changes(case: &Case<'_>) {
         }
         alive.extend(list(&step["insert"]).iter().map(|hyperedge| (string(&hyperedge["id"]), hyperedge)));
         let states = alive.values().flat_map(|hyperedge| {
-            let key = |entity| Some((string(&hyperedge["group"]), kernel::entity_family(entity)?));
+            let key = |entity: &str| {
+                let entity = EntityKey(entity.into());
+                let is_state = kernel::is_state(&entity);
+                is_state.then(|| (string(&hyperedge["group"]), entity.family().to_owned()))
+            };
             let at = horizon(&hyperedge["horizon"]).map(Reverse);
             let families = strings(&hyperedge["entities"]).into_iter().filter_map(key).collect::<Vec<_>>();
             families.into_iter().filter_map(move |(group, entity_family)| {
@@ -119,7 +120,9 @@ pub(crate) fn synthesize_changes(case: &Case<'_>) {
                 let (group, entity_family, family) = change.key;
                 let (Reverse(from), Reverse(to)) = (change.from, change.to);
                 let state = |hours| format!("{entity_family}:{}", kernel::horizon_label(hours));
-                (group, entity_family, family, from, to, relations.of(family), vec![state(from), state(to)])
+                let relation = domain.change_relation(family).expect("a relation");
+                let states = vec![state(from), state(to)];
+                (group, entity_family.clone(), family, from, to, relation.to_owned(), states)
             })
             .collect();
         let shown = |changes: &BTreeSet<ShownChange<'_>>| {
@@ -139,11 +142,11 @@ fn read_change(change: &Value) -> ShownChange<'_> {
     let hours = |value| horizon(value).expect("a horizon");
     (
         string(&change["group"]),
-        string(&change["entity_family"]),
+        string(&change["entity_family"]).into(),
         family(&change["family"]),
         hours(&change["from"]),
         hours(&change["to"]),
-        string(&change["relation"]),
+        string(&change["relation"]).into(),
         strings(&change["entities"]).into_iter().map(String::from).collect(),
     )
 }

@@ -2,6 +2,8 @@
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
+use crate::kernel::number_words::{ONES, TENS};
+
 /// A word, a number or one punctuation mark, with its place in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
@@ -83,29 +85,6 @@ fn ends_word(characters: &[char], at: usize) -> bool {
     characters.get(at).is_none_or(|c| !c.is_alphanumeric())
 }
 
-const ONES: [&str; 20] = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-];
-const TENS: [&str; 8] = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
 const ORDINALS: [&str; 20] = [
     "zeroth",
     "first",
