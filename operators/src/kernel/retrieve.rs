@@ -10,7 +10,7 @@ use std::{
     rc::Rc,
 };
 
-use hypercane_schemas::{Category, Cell, Fixed, GroupKey, Hyperedge, QueryParameters, StepScore};
+use hypercane_schemas::{Cell, EntityKey, Fixed, GroupKey, Hyperedge, QueryParameters, StepScore};
 
 use super::{
     BeamSettings, Heuristic, PrecedenceRules, Reach, ScopeSettings, Scoped, Standing, StepCosts, Trellis, Weights,
@@ -174,21 +174,26 @@ impl Search<'_> {
     /// A.7 over a pool that is too large.
     fn scoped(&self, pool: &[usize]) -> Vec<usize> {
         let mut groups: BTreeMap<&GroupKey, u32> = BTreeMap::new();
-        let mut entities: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut entities: BTreeMap<&EntityKey, (u32, u32)> = BTreeMap::new();
         let mut of_group = Vec::new();
         let mut of_entities: Vec<Vec<u32>> = Vec::new();
         for &at in pool {
             let edge = self.candidates[at].edge;
             let next = groups.len() as u32;
             of_group.push(*groups.entry(&edge.group).or_insert(next));
-            let bridges = edge.members.iter().filter(|m| !m.entity.is_anchor() && self.bridges(&m.role));
             let mut keys = Vec::new();
-            for member in bridges {
+            for member in edge.members.iter().filter(|member| !member.entity.is_anchor()) {
                 let next = entities.len() as u32;
-                keys.push(*entities.entry(&member.entity.0).or_insert(next));
+                let (key, degree) = entities.entry(&member.entity).or_insert((next, 0));
+                *degree += 1;
+                keys.push(*key);
             }
             of_entities.push(keys);
         }
+        // A hub joins everything with everything: a storm is in all that is said of it.
+        let hubs: BTreeSet<u32> =
+            entities.values().filter(|(_, degree)| *degree > self.domain.hub_degree()).map(|(key, _)| *key).collect();
+        of_entities.iter_mut().for_each(|keys| keys.retain(|key| !hubs.contains(key)));
         let scoped: Vec<Scoped<'_>> = pool
             .iter()
             .enumerate()
@@ -205,11 +210,6 @@ impl Search<'_> {
             scope(&scoped, own, &settings).candidates.into_iter().map(|(i, _)| pool[i]).collect();
         kept.sort_unstable_by_key(|&at| self.candidates[at].edge.id);
         kept
-    }
-
-    /// Whether members in this role carry expansion: storms are hubs, products and moments take part in all they carry.
-    fn bridges(&self, role: &str) -> bool {
-        !matches!(role, "storm" | "advisory" | "issued" | "valid") && self.domain.category_of(role) != Category::Anchor
     }
 
     fn trellis(&self, pool: &[usize]) -> Trellis {
