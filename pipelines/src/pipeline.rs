@@ -14,7 +14,8 @@ use std::{
 
 use hypercane_operators::{Shared, domain::Domain};
 use hypercane_schemas::{
-    ContentHash, Diff, Document, Epoch, HorizonUpdate, ModelOutput, Query, Record, Reject, ResultEvent, Vector,
+    ContentHash, Diff, Document, DocumentKey, Epoch, HorizonUpdate, ModelOutput, Query, Record, Reject, ResultEvent,
+    Vector,
 };
 use tokio::task::JoinHandle;
 
@@ -62,6 +63,8 @@ pub struct Pipeline {
     committed_at: Instant,
     committing: Option<JoinHandle<Result<CommitReport, lake::Error>>>,
     sequence: u64,
+    /// Keys of the documents that stood in the lake at the start.
+    resumed: Vec<DocumentKey>,
 }
 
 impl Pipeline {
@@ -89,10 +92,12 @@ impl Pipeline {
             committed_at: Instant::now(),
             committing: None,
             sequence: 0,
+            resumed: Vec::new(),
         };
         if let (Some(point), Some(lake)) = (point, pipeline.lake.clone()) {
             let state = read_inputs(&lake, None).await?;
             tracing::info!(epoch = point.epoch, documents = state.documents.len(), "resuming from the lake");
+            pipeline.resumed = state.documents.iter().map(|document| document.key.clone()).collect();
             pipeline.step(state.into_inputs()).await?;
             // What follows from the committed inputs is in the lake already.
             pipeline.uncommitted = Changes::default();
@@ -104,6 +109,12 @@ impl Pipeline {
     /// Sets who hears how many vectors of how many there are, while models are asked.
     pub fn watch_models(&mut self, watch: Watch) {
         self.enricher.watch(watch);
+    }
+
+    /// Keys of the documents that stood in the lake at the start. A source that has no offsets compares with them what is
+    /// there now.
+    pub fn resumed(&self) -> &[DocumentKey] {
+        &self.resumed
     }
 
     /// Where each topic and partition goes on.

@@ -5,12 +5,15 @@
 //! epoch: models and tables are asked outside.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::Duration,
 };
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use hypercane_operators::domain::Domain;
 use hypercane_schemas::{ContentHash, Epoch, Vector};
 use timely::{WorkerConfig, communication::WorkerGuards};
@@ -57,12 +60,34 @@ impl Batch {
     }
 }
 
+/// How often a wait for the workers looks whether one has failed.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
 /// The running workers. Dropping it stops them.
 pub struct Engine {
     epochs: Vec<Sender<(Epoch, Batch)>>,
     done: Receiver<Changes>,
     guards: Option<WorkerGuards<()>>,
+    failed: Failed,
     next_epoch: Epoch,
+}
+
+/// Set when a worker panics. The others would wait for it for ever, and so would whoever waits for them.
+#[derive(Clone, Debug, Default)]
+struct Failed(Arc<AtomicBool>);
+
+impl Failed {
+    fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Failed {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 /// The workers could not be started, or one of them is gone.
@@ -89,6 +114,8 @@ impl Engine {
         let (epochs, inboxes): (Vec<_>, Vec<_>) = (0..n_workers).map(|_| unbounded()).unzip();
         let inboxes: Mutex<Vec<Option<Inbox>>> = Mutex::new(inboxes.into_iter().map(Some).collect());
         let (outputs, done) = unbounded();
+        let failed = Failed::default();
+        let told = failed.clone();
         let config = timely::Config {
             communication: timely::CommunicationConfig::Process(n_workers),
             worker: WorkerConfig::default(),
@@ -96,6 +123,7 @@ impl Engine {
         let guards = timely::execute(config, move |worker| {
             let inbox = inboxes.lock().ok().and_then(|mut inboxes| inboxes[worker.index()].take());
             let Some(inbox) = inbox else { return };
+            let _watch = told.clone();
             let (mut inputs, outbox, probe) = worker.dataflow_named("live", |scope| live(scope, &domain));
             inputs.advance_to(first_epoch);
             while let Ok((epoch, batch)) = inbox.recv() {
@@ -114,12 +142,23 @@ impl Engine {
             // The inputs are dropped here, so that the dataflow ends; timely would wait for it for ever otherwise.
         })
         .map_err(Error::Start)?;
-        Ok(Self { epochs, done, guards: Some(guards), next_epoch: first_epoch })
+        Ok(Self { epochs, done, guards: Some(guards), failed, next_epoch: first_epoch })
     }
 
     /// The epoch that the next batch will be.
     pub fn next_epoch(&self) -> Epoch {
         self.next_epoch
+    }
+
+    /// What a worker has done; an error when one has failed, since the others then never finish.
+    fn receive(&self) -> Result<Changes, Error> {
+        loop {
+            match self.done.recv_timeout(LOOK_AGAIN) {
+                Ok(changes) => return Ok(changes),
+                Err(RecvTimeoutError::Timeout) if !self.failed.get() => {}
+                Err(_) => return Err(Error::WorkerGone),
+            }
+        }
     }
 
     /// Works one batch off as the next epoch, and gives all that changed in it.
@@ -134,7 +173,7 @@ impl Engine {
         self.next_epoch += 1;
         let mut changes = Changes::default();
         for _ in 0..self.epochs.len() {
-            changes.absorb(self.done.recv().map_err(|_| Error::WorkerGone)?);
+            changes.absorb(self.receive()?);
         }
         changes.consolidate();
         Ok(changes)
@@ -144,14 +183,37 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         self.epochs.clear();
-        if let Some(guards) = self.guards.take()
-            && !thread::panicking()
-        {
+        let Some(guards) = self.guards.take() else { return };
+        if thread::panicking() || self.failed.get() {
+            // Workers that wait for a failed one never end; joining them would be one more that waits.
+            std::mem::forget(guards);
+        } else {
             for result in guards.join() {
                 if let Err(reason) = result {
                     tracing::error!(reason, "worker failed");
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::Failed;
+
+    #[test]
+    fn a_worker_that_panics_is_told_and_one_that_ends_is_not() {
+        let failed = Failed::default();
+        let watch = failed.clone();
+        thread::spawn(move || drop(watch)).join().unwrap();
+        assert!(!failed.get());
+        let watch = failed.clone();
+        let ended = thread::spawn(move || {
+            let _watch = watch;
+            panic!("as a worker would");
+        });
+        assert!(ended.join().is_err() && failed.get());
     }
 }

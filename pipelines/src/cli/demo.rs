@@ -131,14 +131,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Ok(input) => {
                 let stepped = runtime.block_on(pipeline.step(vec![input]))?;
                 for reject in &stepped.rejects {
-                    let place = reject.line.map_or_else(String::new, |line| format!(" line {line}"));
-                    println!("  rejected: {}{place}: {}", reject.key, reject.reason);
+                    println!("  {}", show::reject(reject));
                 }
                 n_changes += stepped.results.len();
                 show_changes(&stepped.results, &questions, arguments.brief);
             }
             Err(reject) => {
-                println!("  rejected: {}", reject.reason);
+                println!("  {}", show::reject(&reject));
                 runtime.block_on(pipeline.reject(vec![*reject]))?;
             }
         }

@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use hypercane_schemas::{Document, Epoch};
+use hypercane_schemas::{Epoch, Reject};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{setup, show};
@@ -47,12 +47,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let lake = runtime.block_on(Lake::open(&config.lake.location, &config.pipeline.id, lake::Options::default()))?;
     let model = setup::model(&config.model.folder)?;
     let recorded = runtime.block_on(setup::recorded_in_lake(model, config.model.threads, &lake))?;
-    let known_keys = runtime.block_on(document_keys(&lake))?;
     let started = Pipeline::start(config.pipeline.workers, domain, recorded, Some(lake.clone()));
     let mut pipeline = runtime.block_on(started)?;
     pipeline.watch_models(setup::model_progress());
     let topics = config.source.kafka.as_ref().map(|kafka| kafka.topics.clone()).unwrap_or_default();
-    let (feed, mut sink) = source(&config, &pipeline, &runtime, arguments, known_keys)?;
+    let (feed, mut sink) = source(&config, &pipeline, &runtime, arguments)?;
     let decoder = Decoder {
         documents: topics.documents.clone(),
         horizons: topics.horizons.clone(),
@@ -84,29 +83,20 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keys of the documents that stand in the lake, so that files that went while the pipeline was down are deleted.
-async fn document_keys(lake: &Lake) -> Result<Vec<String>, lake::Error> {
-    if lake.recover().await?.is_none() {
-        return Ok(Vec::new());
-    }
-    let rows = lake.read::<Document>(None).await?;
-    Ok(rows.into_iter().filter(|(_, count)| *count > 0).map(|(document, _)| document.key.0).collect())
-}
-
 /// The source and the sink that the configuration names.
 fn source(
     config: &Config,
     pipeline: &Pipeline,
     runtime: &tokio::runtime::Runtime,
     arguments: &Arguments,
-    known_keys: Vec<String>,
 ) -> anyhow::Result<(Feed, Box<dyn Sink>)> {
     match (&config.source.files, &config.source.kafka) {
         (Some(settings), _) => {
             let mut read = files::Settings::once(&settings.paths)?;
             read.watch = settings.watch;
             read.max_bytes = config.pipeline.max_record_bytes;
-            read.known_keys = known_keys;
+            // Files that went while the pipeline was down are deleted.
+            read.known_keys = pipeline.resumed().iter().map(|key| key.0.clone()).collect();
             let feed = files::open(read, Limits::default())?;
             Ok((feed, Box::new(Printer { json: arguments.json })))
         }
@@ -187,7 +177,7 @@ struct Printer {
 }
 
 impl Sink for Printer {
-    fn send(&mut self, topic: &str, key: &[u8], payload: Option<&[u8]>) -> Result<(), connect::Error> {
+    fn send(&mut self, _topic: &str, _key: &[u8], payload: Option<&[u8]>) -> Result<(), connect::Error> {
         let payload = payload.unwrap_or_default();
         let failed =
             |e: std::io::Error| connect::Error::lasting("standard output can't be written".to_owned()).because(e);
@@ -199,7 +189,10 @@ impl Sink for Printer {
             }
             Ok(_) => out.write_all(payload).and_then(|()| out.write_all(b"\n")).map_err(failed),
             Err(_) => {
-                eprintln!("{topic}: {}: {}", String::from_utf8_lossy(key), String::from_utf8_lossy(payload));
+                match serde_json::from_slice::<Reject>(payload) {
+                    Ok(reject) if !self.json => eprintln!("{}", show::reject(&reject)),
+                    _ => eprintln!("{}", String::from_utf8_lossy(payload)),
+                }
                 Ok(())
             }
         }

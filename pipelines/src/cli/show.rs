@@ -1,6 +1,6 @@
 //! Results for people: one line a step, its cause below.
 
-use hypercane_schemas::{Change, DocumentKey, ResultEvent};
+use hypercane_schemas::{Change, DocumentKey, Reject, ResultEvent};
 
 /// One step that came, went or moved, with its cause.
 pub(super) fn event(event: &ResultEvent) -> String {
@@ -32,4 +32,10 @@ pub(super) fn cause(event: &ResultEvent) -> String {
         causes.push(format!("{more} more"));
     }
     causes.join(", ")
+}
+
+/// What could not be used, where, and why; its bytes are in the lake.
+pub(super) fn reject(reject: &Reject) -> String {
+    let line = reject.line.map_or_else(String::new, |line| format!(" line {line}"));
+    format!("rejected: {}{line}: {}", reject.key, reject.reason)
 }
