@@ -21,7 +21,7 @@ pub use report::{Field, Folder, Rejected, Report, Wrong};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder can't be read.
-    #[error("can't read {}: {source}", path.display())]
+    #[error("can't read {}", path.display())]
     Read {
         /// Which one.
         path: PathBuf,
@@ -36,6 +36,9 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The posts can't be read.
+    #[error(transparent)]
+    Posts(#[from] crate::connect::Error),
     /// There is nothing to check.
     #[error("{} holds none of the folders nhc, cyportqa, nhc_odd, wire, other_basins, feeds, ports", .0.display())]
     NothingThere(PathBuf),

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use hypercane_operators::domain::Domain;
 use hypercane_operators::grammar;
-use hypercane_schemas::Document;
+use hypercane_schemas::{Document, Reject};
 
 use super::Error;
-use super::numbers::moment;
 use super::report::{Rejected, Report};
-use super::table::{self, cell};
+use super::table;
+use crate::connect::files::{Selection, documents};
 
 /// Counts the texts of all folders.
 pub(super) fn count(dir: &Path, domain: &Domain, report: &mut Report) -> Result<(), Error> {
@@ -33,27 +33,29 @@ pub(super) fn count(dir: &Path, domain: &Domain, report: &mut Report) -> Result<
             count_file(dir, &path, folder, domain, report)?;
         }
     }
-    for path in table::files(&dir.join("ports"), |name| name.ends_with(".csv"))? {
-        let rows = table::rows(&path)?;
-        let file = table::shown(dir, &path);
-        for (idx, row) in rows.iter().enumerate() {
-            if !row.contains_key("text") {
-                continue;
-            }
-            let id = if cell(row, "id").is_empty() { (idx + 1).to_string() } else { cell(row, "id").to_owned() };
-            let mut document = Document::plain(format!("{file}#id={id}"), cell(row, "text"));
-            document.source_kind = Some("port_post".into());
-            document.issued_at = post_time(cell(row, "time_utc"));
-            count_document(&document, &format!("posts in {file}"), domain, report);
+    count_posts(dir, domain, report)
+}
+
+/// The rows of every table of posts; a table of something else is none.
+fn count_posts(dir: &Path, domain: &Domain, report: &mut Report) -> Result<(), Error> {
+    if !dir.join("ports").is_dir() {
+        return Ok(());
+    }
+    let (posts, rejects) = documents(Selection::new(dir, ["ports/*.csv"])?)?;
+    let table = |key: &str| key.split_once('#').map(|(file, _)| format!("posts in {file}"));
+    for post in &posts {
+        if let Some(table) = table(&post.key.0) {
+            count_document(post, &table, domain, report);
+        }
+    }
+    for Reject { key, line, reason, .. } in rejects {
+        if let Some(table) = table(&key) {
+            let entry = report.folder(&table);
+            entry.texts += 1;
+            entry.rejected.push(Rejected { file: key, line: line.unwrap_or(1), reason });
         }
     }
     Ok(())
-}
-
-/// `11/4/2024 23:34`, month first, UTC.
-fn post_time(cell: &str) -> Option<jiff::Timestamp> {
-    let local = jiff::civil::DateTime::strptime("%m/%d/%Y %H:%M", cell.trim()).ok();
-    local.and_then(|local| jiff::tz::Offset::UTC.to_timestamp(local).ok()).or_else(|| moment(cell))
 }
 
 fn count_file(dir: &Path, path: &Path, name: &str, domain: &Domain, report: &mut Report) -> Result<(), Error> {

@@ -19,23 +19,18 @@ pub use report::{Report, Scores};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder can't be read.
-    #[error("can't read {}: {source}", path.display())]
+    #[error("can't read {}", path.display())]
     Read {
         /// Which one.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
     },
-    /// A table can't be read.
-    #[error("{} is no table: {source}", path.display())]
-    Table {
-        /// Which one.
-        path: PathBuf,
-        /// Why.
-        source: csv::Error,
-    },
+    /// The documents can't be read.
+    #[error(transparent)]
+    Documents(#[from] crate::connect::Error),
     /// A line of the questions can't be read.
-    #[error("{} line {line} is no question: {source}", path.display())]
+    #[error("{} line {line} is no question", path.display())]
     Question {
         /// The file.
         path: PathBuf,

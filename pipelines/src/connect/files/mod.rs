@@ -21,9 +21,12 @@ use std::{sync::Arc, time::Duration};
 
 use notify::{RecursiveMode, Watcher};
 
+use hypercane_schemas::{Document, Reject};
+
 use self::snapshot::Snapshot;
 use super::{
     Error,
+    format::{Decoder, Input},
     transport::{Event, Feed, Limits, Outlet, RawRecord},
 };
 
@@ -69,6 +72,29 @@ pub fn open(settings: Settings, limits: Limits) -> Result<Feed, Error> {
         selection.check()?;
     }
     Feed::spawn("files", limits, move |outlet| run(&settings, outlet))
+}
+
+/// All documents that a selection holds now, and what in it can't be one. Other records than documents are left out.
+///
+/// # Errors
+/// A folder or file can't be read.
+pub fn documents(selection: Selection) -> Result<(Vec<Document>, Vec<Reject>), Error> {
+    let settings = Settings { selections: vec![selection], ..Settings::once::<&str>([])? };
+    let decoder = Decoder::default();
+    let (mut documents, mut rejects) = (Vec::new(), Vec::new());
+    for event in open(settings, Limits::default())?.iter() {
+        match event {
+            Event::Record(record) => match decoder.decode(&record) {
+                Ok(Input::Document(_, document)) => documents.extend(document),
+                Ok(_) => {}
+                Err(reject) => rejects.push(*reject),
+            },
+            Event::Rejected(reject) => rejects.push(*reject),
+            Event::CaughtUp => {}
+            Event::Failed(error) => return Err(error),
+        }
+    }
+    Ok((documents, rejects))
 }
 
 /// After a change the files are left alone until nothing has changed for this long, so that most are seen whole.
