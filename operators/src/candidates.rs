@@ -1,7 +1,8 @@
 //! Candidates: the hyperedges from which each query may be answered.
 //!
 //! As if its input never changed: for each query the hyperedges that share a scope key with its links and that no link
-//! excludes; for a query whose links give no key, the hyperedges of the texts nearest to it by cosine. It keeps the
+//! excludes; for a query whose links give no key, the hyperedges of the texts nearest to it by cosine; each with how well
+//! it fits, so that a fit is computed once and not whenever another candidate of the query changes. It keeps the
 //! hyperedges by scope key, and the cosines of queries without links.
 
 use std::cmp::Reverse;
@@ -28,6 +29,29 @@ pub struct Embedded {
     pub vector: Option<Vector>,
 }
 
+/// A hyperedge from which a query may be answered, with how well it fits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Candidate {
+    /// How many of the query's links it satisfies, weighted.
+    pub points: i64,
+    /// Cosine with the question; zero until both vectors are recorded.
+    pub relevance: Fixed,
+    /// The hyperedge.
+    pub embedded: Shared<Embedded>,
+}
+
+impl Candidate {
+    /// The fit of a hyperedge to a query; `None` where a link of the query excludes it.
+    pub fn of(query: &LinkedQuery, embedded: &Shared<Embedded>) -> Option<Self> {
+        let points = query.links.score(&embedded.hyperedge)?;
+        let relevance = match (&query.vector, &embedded.vector) {
+            (Some(question), Some(vector)) => Fixed::from_f64(relevance(&question.0, &vector.0)),
+            _ => Fixed::default(),
+        };
+        Some(Self { points, relevance, embedded: embedded.clone() })
+    }
+}
+
 /// The hyperedges with their vectors.
 pub fn embed<'scope>(
     hyperedges: Collection<'scope, (HyperedgeId, Shared<Hyperedge>)>,
@@ -41,7 +65,7 @@ pub fn embed<'scope>(
 pub fn candidates<'scope>(
     queries: Collection<'scope, (QueryId, Shared<LinkedQuery>)>,
     hyperedges: Collection<'scope, Shared<Embedded>>,
-) -> Collection<'scope, (QueryId, Shared<Embedded>)> {
+) -> Collection<'scope, (QueryId, Candidate)> {
     let asked = queries.clone().flat_map(|(id, query)| {
         let keys = query.links.scope().into_iter();
         keys.map(|key| (key, (id.clone(), query.clone()))).collect::<Vec<(ScopeKey, _)>>()
@@ -52,7 +76,7 @@ pub fn candidates<'scope>(
     });
     let linked = asked
         .join_map(offered, |_, (id, query), embedded| {
-            query.links.score(&embedded.hyperedge).map(|_| (id.clone(), embedded.clone()))
+            Candidate::of(query, embedded).map(|candidate| (id.clone(), candidate))
         })
         .flat_map(|candidate| candidate);
     linked.concat(nearest(queries, hyperedges))
@@ -65,7 +89,7 @@ const SHARDS: u64 = 16;
 fn nearest<'scope>(
     queries: Collection<'scope, (QueryId, Shared<LinkedQuery>)>,
     hyperedges: Collection<'scope, Shared<Embedded>>,
-) -> Collection<'scope, (QueryId, Shared<Embedded>)> {
+) -> Collection<'scope, (QueryId, Candidate)> {
     let open = queries.filter(|(_, query)| query.vector.is_some() && query.links.scope().is_empty());
     let everywhere =
         open.clone().flat_map(|(id, query)| (0..SHARDS).map(move |shard| (shard, (id.clone(), query.clone()))));
@@ -91,9 +115,7 @@ fn nearest<'scope>(
     let found = best_texts.join_map(by_text, |_, id, embedded| (id.clone(), embedded.clone()));
     // What a link excludes, such as a later issue than the query's `as_of`, stays out here too.
     found
-        .join_map(open, |id, embedded, query| {
-            query.links.score(&embedded.hyperedge).map(|_| (id.clone(), embedded.clone()))
-        })
+        .join_map(open, |id, embedded, query| Candidate::of(query, embedded).map(|candidate| (id.clone(), candidate)))
         .flat_map(|candidate| candidate)
 }
 

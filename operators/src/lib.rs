@@ -41,7 +41,7 @@ mod trajectory;
 mod unify;
 mod upsert;
 
-pub use candidates::{Embedded, candidates, embed};
+pub use candidates::{Candidate, Embedded, candidates, embed};
 pub use canonicalize::canonicalize;
 pub use collection::{Collection, left_join, split_results};
 pub use conflicts::{order_conflicts, value_conflicts};

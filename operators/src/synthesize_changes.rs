@@ -2,14 +2,19 @@
 //!
 //! As if its input never changed: for each entity family of a group and each relation family, the states are laid out by
 //! their place in the sequence (the horizon, else the issue time), and each two neighbours are joined by a change
-//! hyperedge. It keeps the states, grouped by entity family. A state that arrives between two others replaces one change
-//! hyperedge by two.
+//! hyperedge. It keeps the states, grouped by entity family, and their pairs. A state that arrives between two others
+//! replaces one change hyperedge by two; what changed is worked out for these alone.
 
 use std::sync::Arc;
 
 use hypercane_schemas::{GroupKey, Hyperedge, HyperedgeId};
 
-use crate::{collection::Collection, domain::Domain, kernel, shared::Shared};
+use crate::{
+    collection::Collection,
+    domain::Domain,
+    kernel::{self, State},
+    shared::Shared,
+};
 
 /// The change hyperedges.
 pub fn synthesize_changes<'scope>(
@@ -30,22 +35,18 @@ pub fn synthesize_changes<'scope>(
                         let family = member.entity.family().to_owned();
                         let thing: (GroupKey, String, u8, bool) =
                             (hyperedge.group.clone(), family, hyperedge.family, by_horizon);
-                        Some((thing, (sequence, member.entity.clone(), hyperedge.clone())))
+                        Some((thing, (sequence, State { entity: member.entity.clone(), hyperedge: hyperedge.clone() })))
                     })
                 })
                 .collect();
             states
         })
-        .reduce_named("SynthesizeChanges", move |thing, states, output| {
-            let (_, entity_family, family, _) = thing;
-            let states = states.iter().map(|((sequence, entity, hyperedge), _)| kernel::State {
-                sequence: *sequence,
-                entity,
-                hyperedge,
-            });
-            for change in kernel::change_hyperedges(entity_family, *family, states, &domain) {
-                output.push((Shared::new(change), 1));
-            }
+        .reduce_named("SynthesizeChanges", |_thing, states, output| {
+            let states = states.iter().map(|((sequence, state), _)| (*sequence, state.clone()));
+            output.extend(kernel::neighbouring_states(states).into_iter().map(|pair| (pair, 1)));
         })
-        .map(|(_, change)| (change.id, change))
+        .flat_map(move |((_, entity_family, family, _), [before, after])| {
+            let change = kernel::change_hyperedge(&entity_family, family, [&before, &after], &domain)?;
+            Some((change.id, Shared::new(change)))
+        })
 }

@@ -10,10 +10,10 @@ use hypercane_schemas::{AnswerStep, Cell, Fixed, GroupKey, QueryId};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    candidates::Embedded,
+    candidates::Candidate,
     collection::Collection,
     domain::Domain,
-    kernel::{Asked, Candidate, Laid, PrecedenceRules, Reach, ReachOf, retrieve},
+    kernel::{Asked, Laid, Offered, PrecedenceRules, Reach, ReachOf, retrieve},
     link::LinkedQuery,
     shared::Shared,
 };
@@ -23,13 +23,13 @@ use crate::{
 enum Part {
     Query(Shared<LinkedQuery>),
     Cells(GroupKey, Shared<Vec<Cell>>),
-    Candidate(Shared<Embedded>),
+    Candidate(Candidate),
 }
 
 /// The steps of each query's trajectories.
 pub fn trajectory<'scope>(
     queries: Collection<'scope, (QueryId, Shared<LinkedQuery>)>,
-    candidates: Collection<'scope, (QueryId, Shared<Embedded>)>,
+    candidates: Collection<'scope, (QueryId, Candidate)>,
     cells: Collection<'scope, Cell>,
     domain: Arc<Domain>,
 ) -> Collection<'scope, AnswerStep> {
@@ -39,7 +39,7 @@ pub fn trajectory<'scope>(
     });
     let asked_groups = candidates
         .clone()
-        .map(|(id, candidate)| (candidate.hyperedge.group.clone(), id))
+        .map(|(id, candidate)| (candidate.embedded.hyperedge.group.clone(), id))
         .distinct()
         .join_map(groups, |group, id, cells| (id.clone(), Part::Cells(group.clone(), cells.clone())));
     let closures = Closures::new(PrecedenceRules::from(&*domain));
@@ -50,7 +50,7 @@ pub fn trajectory<'scope>(
         .reduce_named("Trajectory", move |id, parts, output| {
             let mut query = None;
             let mut groups: HashMap<&GroupKey, &Shared<Vec<Cell>>> = HashMap::new();
-            let mut candidates: Vec<&Embedded> = Vec::new();
+            let mut candidates: Vec<&Candidate> = Vec::new();
             for (part, _) in parts {
                 match part {
                     Part::Query(linked) => query = Some(linked),
@@ -99,31 +99,27 @@ impl Closures {
 pub fn answer(
     id: &QueryId,
     query: &LinkedQuery,
-    candidates: &[&Embedded],
+    candidates: &[&Candidate],
     reach_of: ReachOf<'_>,
     domain: &Domain,
 ) -> Vec<AnswerStep> {
-    let pool: Vec<Candidate<'_>> = candidates
+    let pool: Vec<Offered<'_>> = candidates
         .iter()
-        .map(|embedded| Candidate {
-            edge: &embedded.hyperedge,
-            vector: embedded.vector.as_ref().map_or(&[][..], |vector| &vector.0),
+        .map(|candidate| Offered {
+            edge: &candidate.embedded.hyperedge,
+            points: candidate.points,
+            relevance: candidate.relevance.to_f64(),
         })
         .collect();
-    let asked = Asked {
-        links: &query.links,
-        vector: query.vector.as_ref().map_or(&[][..], |vector| &vector.0),
-        group: query.query.group.as_ref(),
-        parameters: &query.query.parameters,
-    };
+    let asked = Asked { links: &query.links, group: query.query.group.as_ref(), parameters: &query.query.parameters };
     let laid = retrieve(&asked, &pool, reach_of, domain);
     let steps = laid.iter().enumerate().flat_map(|(rank, trajectory)| steps(id, rank, trajectory, candidates, domain));
     steps.collect()
 }
 
-fn steps(id: &QueryId, rank: usize, trajectory: &Laid, candidates: &[&Embedded], domain: &Domain) -> Vec<AnswerStep> {
+fn steps(id: &QueryId, rank: usize, trajectory: &Laid, candidates: &[&Candidate], domain: &Domain) -> Vec<AnswerStep> {
     let step = |(at, step): (usize, &crate::kernel::Step)| {
-        let hyperedge = &candidates[step.candidate].hyperedge;
+        let hyperedge = &candidates[step.candidate].embedded.hyperedge;
         AnswerStep {
             query: id.clone(),
             rank: rank as u16 + 1,

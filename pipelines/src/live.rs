@@ -13,8 +13,8 @@ use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 use differential_dataflow::input::{Input as _, InputSession};
 use hypercane_operators::{
-    Collection, Embedded, KeyedChange, Shared, candidates, canonicalize, cells, dedupe, degrees, domain::Domain, embed,
-    entities, extract, incidence, inject_horizons, kernel::PrecedenceRules, link, order_conflicts, precedence,
+    Candidate, Collection, KeyedChange, Shared, candidates, canonicalize, cells, dedupe, degrees, domain::Domain,
+    embed, entities, extract, incidence, inject_horizons, kernel::PrecedenceRules, link, order_conflicts, precedence,
     reference_times, supersede, synthesize_changes, trajectory, unify, upsert, value_conflicts,
 };
 use hypercane_schemas::{
@@ -123,13 +123,14 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>) -> (Inputs, Outbox, p
 }
 
 /// Notes for each query whose candidates change which documents and groups they are of.
-fn touched(candidates: Collection<'_, (QueryId, Shared<Embedded>)>, outbox: &Outbox, probe: &mut probe::Handle<Epoch>) {
+fn touched(candidates: Collection<'_, (QueryId, Candidate)>, outbox: &Outbox, probe: &mut probe::Handle<Epoch>) {
     let outbox = Rc::clone(outbox);
     candidates
         .inspect(move |((query, candidate), _, _)| {
             let mut changes = outbox.borrow_mut();
-            for place in &candidate.hyperedge.provenance {
-                let group = candidate.hyperedge.group.clone();
+            let hyperedge = &candidate.embedded.hyperedge;
+            for place in &hyperedge.provenance {
+                let group = hyperedge.group.clone();
                 changes.touched.insert((query.clone(), place.document.clone(), group));
             }
         })

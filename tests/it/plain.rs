@@ -8,7 +8,7 @@ use std::{
 };
 
 use hypercane_operators::{
-    Embedded, LinkedQuery, Shared,
+    Candidate, Embedded, LinkedQuery, Shared,
     assertion::Assertion,
     domain::Domain,
     extract::{Extracted, read},
@@ -150,21 +150,22 @@ fn answer(query: &Query, state: &State, domain: &Domain) -> Vec<AnswerStep> {
 
     let asked = linked.links.scope();
     let nearest = nearest(&linked, state);
-    let mut candidates: Vec<Embedded> = Vec::new();
+    let mut candidates: Vec<Candidate> = Vec::new();
     for hyperedge in state.hyperedges.keys() {
         let in_scope = link::edge_scope_keys(hyperedge).iter().any(|key| asked.contains(key));
         let near = asked.is_empty() && nearest.contains(&hyperedge.embedded_as);
-        if (in_scope || near) && linked.links.score(hyperedge).is_some() {
+        if in_scope || near {
             let vector = Some(vector(hyperedge.embedded_as));
-            candidates.push(Embedded { hyperedge: Shared::new(hyperedge.clone()), vector });
+            let embedded = Shared::new(Embedded { hyperedge: Shared::new(hyperedge.clone()), vector });
+            candidates.extend(Candidate::of(&linked, &embedded));
         }
     }
     candidates.sort();
-    let groups: BTreeSet<&GroupKey> = candidates.iter().map(|candidate| &candidate.hyperedge.group).collect();
+    let groups: BTreeSet<&GroupKey> = candidates.iter().map(|candidate| &candidate.embedded.hyperedge.group).collect();
     let rules = kernel::PrecedenceRules::from(domain);
     let cells: BTreeSet<Cell> = state.hyperedges.keys().filter_map(|hyperedge| rules.cell_of(hyperedge)).collect();
     let cells: Vec<Cell> = cells.into_iter().filter(|cell| groups.contains(&cell.group)).collect();
-    let candidates: Vec<&Embedded> = candidates.iter().collect();
+    let candidates: Vec<&Candidate> = candidates.iter().collect();
     let reach = Rc::new(kernel::Reach::new(&rules, &cells));
     hypercane_operators::answer(&query.id, &linked, &candidates, &|_| Some(Rc::clone(&reach)), domain)
 }
@@ -245,20 +246,30 @@ fn labelled(fact: &Assertion, references: &BTreeMap<GroupKey, Timestamp>) -> Hyp
 type Thing = (GroupKey, String, u8, bool);
 
 fn changes(stated: &[Hyperedge], domain: &Domain) -> Vec<Hyperedge> {
-    let mut things: BTreeMap<Thing, Vec<(i64, &EntityKey, &Hyperedge)>> = BTreeMap::new();
+    let mut things: BTreeMap<Thing, Vec<(i64, kernel::State)>> = BTreeMap::new();
     for hyperedge in stated {
         let Some((by_horizon, sequence)) = kernel::sequence(hyperedge) else { continue };
         for member in hyperedge.members.iter().filter(|member| kernel::is_state(&member.entity)) {
             let family = member.entity.family().to_owned();
             let thing = (hyperedge.group.clone(), family, hyperedge.family, by_horizon);
-            things.entry(thing).or_default().push((sequence, &member.entity, hyperedge));
+            things.entry(thing).or_default().push((
+                sequence,
+                kernel::State { entity: member.entity.clone(), hyperedge: Shared::new(hyperedge.clone()) },
+            ));
         }
     }
-    let change = |((_, entity_family, family, _), states): (&Thing, &Vec<_>)| {
-        let states = states.iter().map(|&(sequence, entity, hyperedge)| kernel::State { sequence, entity, hyperedge });
-        kernel::change_hyperedges(entity_family, *family, states, domain)
-    };
-    things.iter().flat_map(change).collect()
+    let mut changes = Vec::new();
+    for ((_, entity_family, family, _), states) in &things {
+        let places: BTreeSet<i64> = states.iter().map(|(sequence, _)| *sequence).collect();
+        for (before, after) in places.iter().zip(places.iter().skip(1)) {
+            let at = |place: &i64| {
+                let here = states.iter().filter(|(sequence, _)| sequence == place).map(|(_, state)| state.clone());
+                here.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+            };
+            changes.extend(kernel::change_hyperedge(entity_family, *family, [&at(before), &at(after)], domain));
+        }
+    }
+    changes
 }
 
 fn entities(facts: &[Assertion], domain: &Domain) -> Vec<Entity> {

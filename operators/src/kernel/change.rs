@@ -4,44 +4,51 @@ use std::collections::BTreeMap;
 
 use hypercane_schemas::{Attribute, EntityKey, Fixed, Hyperedge, HyperedgeId, Member, Origin, Provenance, Value};
 
+use serde::{Deserialize, Serialize};
+
 use super::synthesize_changes::synthesize_changes;
-use crate::{domain::Domain, kernel};
+use crate::{domain::Domain, kernel, shared::Shared};
 
 /// One hyperedge that mentions a state of the thing.
-pub struct State<'a> {
-    /// Its place in the sequence, smaller is earlier.
-    pub sequence: i64,
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct State {
     /// The state.
-    pub entity: &'a EntityKey,
+    pub entity: EntityKey,
     /// The hyperedge.
-    pub hyperedge: &'a Hyperedge,
+    pub hyperedge: Shared<Hyperedge>,
 }
 
-/// One change hyperedge for each two neighbouring places at which the thing has a state, earlier place first.
+/// The states of a thing, given with their places in the sequence, at each two neighbouring places: earlier place first, and
+/// the states of a place in their order.
+pub fn neighbouring_states<S: Ord + Clone>(states: impl IntoIterator<Item = (i64, S)>) -> Vec<[Vec<S>; 2]> {
+    let mut places: BTreeMap<i64, Vec<S>> = BTreeMap::new();
+    for (sequence, state) in states {
+        places.entry(sequence).or_default().push(state);
+    }
+    places.values_mut().for_each(|place| place.sort_unstable());
+    let neighbours = synthesize_changes(places.keys().map(|place| ((), *place)));
+    neighbours.iter().map(|step| [&step.from, &step.to].map(|place| places[place].clone())).collect()
+}
+
+/// The change hyperedge between the states at two neighbouring places; `None` where either has none, or where the pack
+/// has no word for changes of this family.
 ///
 /// Its members are the two states, the persistent members that both sides share and the anchor of the 'before' horizon is
 /// left out, as injection comes first. Its attributes give, for each value that differs, `NAME_from` and `NAME_to`, and for
 /// numbers `NAME_by`. It is issued when the later state is; it stands at the earlier state's horizon.
-pub fn change_hyperedges<'a>(
+pub fn change_hyperedge(
     entity_family: &str,
     family: u8,
-    states: impl IntoIterator<Item = State<'a>>,
+    [before, after]: [&[State]; 2],
     domain: &Domain,
-) -> Vec<Hyperedge> {
-    let (Some(relation), Some(change_family)) = (domain.change_relation(family), domain.change_family()) else {
-        return Vec::new();
-    };
-    let mut places: BTreeMap<i64, Vec<State<'a>>> = BTreeMap::new();
-    for state in states {
-        places.entry(state.sequence).or_default().push(state);
+) -> Option<Hyperedge> {
+    if before.is_empty() || after.is_empty() {
+        return None;
     }
-    for place in places.values_mut() {
-        place.sort_unstable_by_key(|state| (state.entity, state.hyperedge.id));
-    }
+    let (relation, change_family) = (domain.change_relation(family)?, domain.change_family()?);
     let family_name = domain.family(family).map_or("", |family| &family.name);
     let kind = Kind { relation, change_family, entity_family, family, family_name };
-    let neighbours = synthesize_changes(places.keys().map(|place| ((), *place)));
-    neighbours.iter().map(|step| change(&kind, &places[&step.from], &places[&step.to])).collect()
+    Some(change(&kind, before, after))
 }
 
 /// What changes, and how that is said.
@@ -53,9 +60,9 @@ struct Kind<'a> {
     family_name: &'a str,
 }
 
-fn change(kind: &Kind<'_>, before: &[State<'_>], after: &[State<'_>]) -> Hyperedge {
+fn change(kind: &Kind<'_>, before: &[State], after: &[State]) -> Hyperedge {
     let Kind { relation, change_family, entity_family, family, .. } = *kind;
-    let (from, to) = (before[0].hyperedge, after[0].hyperedge);
+    let (from, to) = (&*before[0].hyperedge, &*after[0].hyperedge);
     let attributes = differences(&values(before), &values(after));
     let mut members: Vec<Member> = vec![
         Member { entity: before[0].entity.clone(), role: "before".into() },
@@ -97,7 +104,7 @@ fn change(kind: &Kind<'_>, before: &[State<'_>], after: &[State<'_>]) -> Hypered
 }
 
 /// The attributes at one place; where several hyperedges give one, the first by state and id.
-fn values<'a>(place: &[State<'a>]) -> BTreeMap<&'a str, &'a Value> {
+fn values(place: &[State]) -> BTreeMap<&str, &Value> {
     let mut values = BTreeMap::new();
     for state in place {
         for attribute in &state.hyperedge.attributes {

@@ -16,17 +16,19 @@ use super::{
     BeamSettings, Heuristic, PrecedenceRules, Reach, ScopeSettings, Scoped, Standing, StepCosts, Trellis, Weights,
     beam_search,
     link::{Links, Plan},
-    log_transition, overlaps, relevance, scope, sequence,
+    log_transition, overlaps, scope, sequence,
 };
 use crate::domain::Domain;
 
 /// A hyperedge that may be evidence.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
+pub struct Offered<'a> {
     /// The hyperedge.
     pub edge: &'a Hyperedge,
-    /// Its vector.
-    pub vector: &'a [f32],
+    /// How well it fits the links.
+    pub points: i64,
+    /// Cosine with the question.
+    pub relevance: f64,
 }
 
 /// A question with what is known of it.
@@ -34,8 +36,6 @@ pub struct Candidate<'a> {
 pub struct Asked<'a> {
     /// Its links.
     pub links: &'a Links,
-    /// Its vector.
-    pub vector: &'a [f32],
     /// Its own group.
     pub group: Option<&'a GroupKey>,
     /// Settings.
@@ -65,12 +65,10 @@ pub type ReachOf<'a> = &'a dyn Fn(&GroupKey) -> Option<Rc<Reach>>;
 
 /// The best trajectories for a question among candidates, most wanted first. `reach_of` gives the precedence of the groups
 /// that the candidates belong to.
-pub fn retrieve(asked: &Asked<'_>, candidates: &[Candidate<'_>], reach_of: ReachOf<'_>, domain: &Domain) -> Vec<Laid> {
-    let cosines: Vec<f64> = candidates.iter().map(|c| relevance(c.vector, asked.vector)).collect();
-    let edges: Vec<&Hyperedge> = candidates.iter().map(|c| c.edge).collect();
-    let plan = asked.links.plan(&edges, &cosines);
+pub fn retrieve(asked: &Asked<'_>, candidates: &[Offered<'_>], reach_of: ReachOf<'_>, domain: &Domain) -> Vec<Laid> {
+    let plan = asked.links.plan(candidates);
     let rules = PrecedenceRules::from(domain);
-    let search = Search { asked, candidates, cosines: &cosines, reach_of, rules: &rules, domain };
+    let search = Search { asked, candidates, reach_of, rules: &rules, domain };
     let mut used: BTreeSet<usize> = BTreeSet::new();
     let mut shown: BTreeSet<&str> = BTreeSet::new();
     let mut laid = Vec::new();
@@ -126,8 +124,7 @@ fn pool(plan: &Plan, used: &BTreeSet<usize>, shown: &BTreeSet<&str>, length: usi
 /// What all searches of one question share.
 struct Search<'a> {
     asked: &'a Asked<'a>,
-    candidates: &'a [Candidate<'a>],
-    cosines: &'a [f64],
+    candidates: &'a [Offered<'a>],
     reach_of: ReachOf<'a>,
     rules: &'a PrecedenceRules,
     domain: &'a Domain,
@@ -156,8 +153,11 @@ impl Search<'_> {
             diversity_penalty: parameters.diversity_penalty.to_f64(),
         };
         let found = beam_search(&trellis, &settings).into_iter().next()?;
-        let mut steps: Vec<Step> =
-            found.steps.iter().map(|&at| Step { candidate: pool[at], relevance: self.cosines[pool[at]] }).collect();
+        let mut steps: Vec<Step> = found
+            .steps
+            .iter()
+            .map(|&at| Step { candidate: pool[at], relevance: self.candidates[pool[at]].relevance })
+            .collect();
         steps.sort_by_key(|s| self.place_in_time(self.candidates[s.candidate].edge));
         let fixed = Fixed::from_f64;
         let score = StepScore {
@@ -197,7 +197,11 @@ impl Search<'_> {
         let scoped: Vec<Scoped<'_>> = pool
             .iter()
             .enumerate()
-            .map(|(i, &at)| Scoped { relevance: self.cosines[at], group: of_group[i], entities: &of_entities[i] })
+            .map(|(i, &at)| Scoped {
+                relevance: self.candidates[at].relevance,
+                group: of_group[i],
+                entities: &of_entities[i],
+            })
             .collect();
         let parameters = self.asked.parameters;
         let settings = ScopeSettings {
@@ -242,7 +246,7 @@ impl Search<'_> {
             })
             .collect();
         Trellis::new(
-            pool.iter().map(|&at| self.cosines[at]).collect(),
+            pool.iter().map(|&at| self.candidates[at].relevance).collect(),
             log_transition(&heuristic, n),
             |a, b| match (places[a], places[b]) {
                 // Nothing is ordered across groups.

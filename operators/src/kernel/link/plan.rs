@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 
-use hypercane_schemas::{EntityKey, Hyperedge};
+use hypercane_schemas::EntityKey;
 use jiff::Timestamp;
 
 use super::{
+    super::Offered,
     Links,
     score::{is_port_family, product_of},
 };
@@ -34,13 +35,12 @@ pub struct Plan {
 }
 
 impl Links {
-    /// Sorts the candidates into shelves. `relevance` is the cosine of each candidate, which ranks among equals.
-    pub fn plan(&self, edges: &[&Hyperedge], relevance: &[f64]) -> Plan {
-        let key_products = self.key_products(edges);
+    /// Sorts the candidates into shelves by their points; cosine ranks among equals.
+    pub fn plan(&self, candidates: &[Offered<'_>]) -> Plan {
+        let key_products = self.key_products(candidates);
         let mut places: HashMap<&str, usize> = HashMap::new();
         let mut shelves: Vec<Shelf> = Vec::new();
-        for (at, edge) in edges.iter().enumerate() {
-            let Some(score) = self.score(edge) else { continue };
+        for (at, Offered { edge, points, .. }) in candidates.iter().enumerate() {
             let product = match product_of(edge) {
                 Some(product) => product.key.0.as_str(),
                 None => edge.provenance.first().map_or("", |p| p.document.0.as_str()),
@@ -57,31 +57,31 @@ impl Links {
             });
             let shelf = &mut shelves[place];
             shelf.edges.push(at);
-            shelf.scores.push(score);
+            shelf.scores.push(*points);
         }
         // The order of the candidates must not decide between equals.
         shelves.sort_by(|a, b| a.product.cmp(&b.product));
         for shelf in &mut shelves {
             let mut order: Vec<usize> = (0..shelf.edges.len()).collect();
             order.sort_by(|&a, &b| {
-                let cosine = |i: usize| relevance.get(shelf.edges[i]).copied().unwrap_or(0.0);
+                let of = |i: usize| &candidates[shelf.edges[i]];
                 shelf.scores[b]
                     .cmp(&shelf.scores[a])
-                    .then(cosine(b).total_cmp(&cosine(a)))
-                    .then(shelf.edges[a].cmp(&shelf.edges[b]))
+                    .then(of(b).relevance.total_cmp(&of(a).relevance))
+                    .then(of(a).edge.id.cmp(&of(b).edge.id))
             });
             shelf.edges = order.iter().map(|&i| shelf.edges[i]).collect();
             shelf.scores = order.iter().map(|&i| shelf.scores[i]).collect();
             shelf.weight = shelf.scores.first().copied().unwrap_or(0);
             shelf.weight += key_products.get(&EntityKey(shelf.product.clone())).copied().unwrap_or(0);
         }
-        self.weigh_by_time(&mut shelves, edges);
+        self.weigh_by_time(&mut shelves, candidates);
         self.sort(&mut shelves);
         Plan { shelves }
     }
 
     /// The last product up to a moment that no product was issued at counts almost as if it had been issued then.
-    fn weigh_by_time(&self, shelves: &mut [Shelf], edges: &[&Hyperedge]) {
+    fn weigh_by_time(&self, shelves: &mut [Shelf], candidates: &[Offered<'_>]) {
         if !self.numbers.is_empty() || self.moments.is_empty() {
             return;
         }
@@ -100,7 +100,7 @@ impl Links {
                 };
                 let last = shelves.iter_mut().filter(|s| fits(s)).max_by_key(|s| s.issued_at);
                 if let Some(last) = last {
-                    let port = last.edges.first().is_some_and(|e| is_port_family(edges[*e].base_family));
+                    let port = last.edges.first().is_some_and(|e| is_port_family(candidates[*e].edge.base_family));
                     last.weight += if port { 10 } else { 20 };
                 }
             }

@@ -78,7 +78,8 @@ impl Links {
             return None;
         }
         let mut score = self.storm_score(edge)? + self.product_score(edge)? + self.time_score(edge)?;
-        score += self.place_score(edge);
+        let text = plain(&edge.text);
+        score += self.place_score(edge, &text);
         if self.cues.families.contains(&edge.base_family) || self.cues.families.contains(&edge.family) {
             score += points::FAMILY;
         }
@@ -101,10 +102,9 @@ impl Links {
             let wanted = |l: &u16| Fixed::from(i32::from(*l)) == level;
             score += if self.cues.wind_levels.iter().any(wanted) { points::LEVEL } else { 0 };
         }
-        let text = plain(&edge.text);
-        let text_words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
-        let hits = self.words.iter().filter(|w| text_words.contains(w.as_str())).count() as i64;
-        Some(score + hits.min(12) * points::WORD)
+        let text_words = text.split(|c: char| !c.is_alphanumeric());
+        let hits: BTreeSet<&str> = text_words.filter(|word| self.words.contains(*word)).collect();
+        Some(score + (hits.len() as i64).min(12) * points::WORD)
     }
 
     /// Whether the question names the times of both states of a change. What changed is told by the states themselves, which
@@ -198,13 +198,14 @@ impl Links {
         Some(score)
     }
 
-    fn place_score(&self, edge: &Hyperedge) -> i64 {
+    /// `text` is the text of the hyperedge in plain form.
+    fn place_score(&self, edge: &Hyperedge, text: &str) -> i64 {
         let mut best = 0;
         for place in &self.places {
             let is = |keys: &[EntityKey]| edge.members.iter().any(|m| keys.contains(&m.entity));
             let points = if is(&place.keys) {
                 points::PLACE
-            } else if plain(&edge.text).contains(&place.form) {
+            } else if text.contains(&place.form) {
                 points::FORM
             } else if is(&place.near) {
                 points::NEAR

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use hypercane_schemas::{EntityKey, Fixed, Hyperedge};
 use jiff::Timestamp;
 
-use super::{Crossing, Links, Threshold, score::product_of};
+use super::{super::Offered, Crossing, Links, Threshold, score::product_of};
 
 /// One product of a series with what it says.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ impl Links {
     }
 
     /// Products that bear on a question about order, with the weight of each, by reasoning over the series of each storm.
-    pub(super) fn key_products(&self, edges: &[&Hyperedge]) -> BTreeMap<EntityKey, i64> {
+    pub(super) fn key_products(&self, candidates: &[Offered<'_>]) -> BTreeMap<EntityKey, i64> {
         let mut keys = BTreeMap::new();
         if !self.intends_series() || self.about_ports() {
             return keys;
@@ -99,8 +99,8 @@ impl Links {
             _ => &["tcm", "tcp"],
         };
         for storm in &self.storms {
-            let found =
-                kinds.iter().map(|kind| series(self, edges.iter().copied(), &storm.keys, kind)).find(|s| s.len() > 1);
+            let edges = candidates.iter().map(|candidate| candidate.edge);
+            let found = kinds.iter().map(|kind| series(self, edges.clone(), &storm.keys, kind)).find(|s| s.len() > 1);
             let Some(issues) = found else { continue };
             self.weigh(&issues, about_changes, &mut keys);
         }
