@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     collection::{Collection, left_join},
     kernel::{
-        link::{ScopeKey, edge_scope_keys},
+        link::{ScopeKey, edge_scope_keys, shelf_of},
         relevance,
     },
     link::LinkedQuery,
@@ -27,6 +27,16 @@ pub struct Embedded {
     pub hyperedge: Shared<Hyperedge>,
     /// The vector of its text; `None` until it is recorded.
     pub vector: Option<Vector>,
+    /// The hash of its shelf ([`shelf_of`]).
+    pub shelf: ContentHash,
+}
+
+impl Embedded {
+    /// A hyperedge with its vector.
+    pub fn new(hyperedge: Shared<Hyperedge>, vector: Option<Vector>) -> Self {
+        let shelf = ContentHash::of_parts([shelf_of(&hyperedge)]);
+        Self { hyperedge, vector, shelf }
+    }
 }
 
 /// A hyperedge from which a query may be answered, with how well it fits.
@@ -58,7 +68,7 @@ pub fn embed<'scope>(
     vectors: Collection<'scope, (ContentHash, Vector)>,
 ) -> Collection<'scope, Shared<Embedded>> {
     let by_text = hyperedges.map(|(_, hyperedge)| (hyperedge.embedded_as, hyperedge));
-    left_join(by_text, vectors).map(|(_, hyperedge, vector)| Shared::new(Embedded { hyperedge, vector }))
+    left_join(by_text, vectors).map(|(_, hyperedge, vector)| Shared::new(Embedded::new(hyperedge, vector)))
 }
 
 /// The candidates of each query.

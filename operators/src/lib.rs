@@ -5,7 +5,8 @@
 //! An operator is a function over collections. In the order of the flow:
 //!
 //! - [`upsert`]: changes under a key -> what stands
-//! - [`extract()`]: documents -> what they say, and rejects
+//! - [`chunk`]: documents -> the parts in which they are read
+//! - [`extract()`]: chunks -> what they say, and rejects
 //! - [`supersede`]: corrections replace what they correct
 //! - [`canonicalize`]: facts -> assertions in the pack's words
 //! - [`unify`]: things named without their identifier join the thing itself
@@ -20,6 +21,7 @@
 pub mod assertion;
 mod candidates;
 mod canonicalize;
+mod chunk;
 mod collection;
 mod conflicts;
 mod dedupe;
@@ -43,6 +45,7 @@ mod upsert;
 
 pub use candidates::{Candidate, Embedded, candidates, embed};
 pub use canonicalize::canonicalize;
+pub use chunk::chunk;
 pub use collection::{Collection, left_join, split_results};
 pub use conflicts::{order_conflicts, value_conflicts};
 pub use dedupe::dedupe;

@@ -107,6 +107,7 @@ pub fn answer(
         .iter()
         .map(|candidate| Offered {
             edge: &candidate.embedded.hyperedge,
+            shelf: candidate.embedded.shelf,
             points: candidate.points,
             relevance: candidate.relevance.to_f64(),
         })

@@ -77,10 +77,13 @@ impl Enricher {
     }
 }
 
-/// The texts that a document's facts are embedded under. A document that can't be read needs none; it becomes a reject.
+/// The texts that a document's facts are embedded under. A part that can't be read needs none; it becomes a reject.
 fn texts(document: &Document, domain: &Domain) -> Vec<String> {
-    let Ok(extracted) = extract::read(document, domain) else { return Vec::new() };
-    let facts = extracted.extraction.facts.iter();
-    let assertions = facts.filter_map(|fact| kernel::canonicalize(&document.key, &extracted, fact, domain).ok());
-    assertions.flat_map(|assertion| kernel::texts_to_embed(&assertion, domain)).collect()
+    let mut texts = Vec::new();
+    for chunk in extract::read(document, domain).into_iter().flatten() {
+        let facts = chunk.extraction.facts.iter();
+        let assertions = facts.filter_map(|fact| kernel::canonicalize(&document.key, &chunk, fact, domain).ok());
+        texts.extend(assertions.flat_map(|assertion| kernel::texts_to_embed(&assertion, domain)));
+    }
+    texts
 }

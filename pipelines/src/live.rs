@@ -1,7 +1,7 @@
 //! The live pipeline: documents, horizons and queries in; hypergraph, precedence, conflicts and answers out.
 //!
 //! ```text
-//! documents -> upsert -> extract -> supersede -> canonicalize -> unify -> dedupe -> inject_horizons -+-> hyperedges
+//! documents -> upsert -> chunk -> extract -> supersede -> canonicalize -> unify -> dedupe -> inject_horizons -+-> hyperedges
 //! horizons  -> upsert ----------------------------------> reference_times ----^                      |
 //!                                                                      synthesize_changes <----------+
 //!                     incidence, degrees, entities, precedence, conflicts <- hyperedges
@@ -13,9 +13,10 @@ use std::{cell::RefCell, rc::Rc, sync::Arc};
 
 use differential_dataflow::input::{Input as _, InputSession};
 use hypercane_operators::{
-    Candidate, Collection, KeyedChange, Shared, candidates, canonicalize, cells, dedupe, degrees, domain::Domain,
-    embed, entities, extract, incidence, inject_horizons, kernel::PrecedenceRules, link, order_conflicts, precedence,
-    reference_times, supersede, synthesize_changes, trajectory, unify, upsert, value_conflicts,
+    Candidate, Collection, KeyedChange, Shared, candidates, canonicalize, cells, chunk, dedupe, degrees,
+    domain::Domain, embed, entities, extract, incidence, inject_horizons, kernel::PrecedenceRules, link,
+    order_conflicts, precedence, reference_times, supersede, synthesize_changes, trajectory, unify, upsert,
+    value_conflicts,
 };
 use hypercane_schemas::{
     ContentHash, Diff, Document, DocumentKey, Epoch, GroupKey, HorizonUpdate, Query, QueryId, Vector,
@@ -78,7 +79,7 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>) -> (Inputs, Outbox, p
     let horizons = upsert::<GroupKey, HorizonUpdate>(horizon_changes);
     let queries = upsert::<QueryId, Shared<Query>>(query_changes);
 
-    let (extracted, unreadable) = extract(documents.clone(), Arc::clone(domain));
+    let (extracted, unreadable) = extract(chunk(documents.clone()), Arc::clone(domain));
     let (assertions, unknown_words) = canonicalize(supersede(extracted), Arc::clone(domain));
     let assertions = unify(assertions);
     let facts = dedupe(assertions.clone());

@@ -51,10 +51,18 @@ impl Ord for Vector {
     }
 }
 
+/// Components that are hashed at once.
+const BLOCK: usize = 64;
+
 impl hash::Hash for Vector {
     fn hash<H: hash::Hasher>(&self, state: &mut H) {
-        for bits in self.bits() {
-            bits.hash(state);
+        // In blocks: a hasher takes many bytes at once faster than four at a time.
+        for block in self.0.chunks(BLOCK) {
+            let mut bytes = [0; 4 * BLOCK];
+            for (bytes, x) in bytes.chunks_exact_mut(4).zip(block) {
+                bytes.copy_from_slice(&x.to_bits().to_ne_bytes());
+            }
+            state.write(&bytes[..4 * block.len()]);
         }
     }
 }

@@ -87,16 +87,16 @@ impl Feeder {
 
     fn texts(&self, step: &Step) -> Vec<ContentHash> {
         let texts: Vec<String> = match step {
-            Step::Document(key, Some(document)) => match read(document, &self.domain) {
-                Ok(extracted) => {
-                    let facts = extracted.extraction.facts.iter();
-                    facts
-                        .filter_map(|fact| kernel::canonicalize(key, &extracted, fact, &self.domain).ok())
-                        .flat_map(|assertion| kernel::texts_to_embed(&assertion, &self.domain))
-                        .collect()
+            Step::Document(key, Some(document)) => {
+                let mut texts = Vec::new();
+                for chunk in read(document, &self.domain).into_iter().flatten() {
+                    let facts = chunk.extraction.facts.iter();
+                    let assertions =
+                        facts.filter_map(|fact| kernel::canonicalize(key, &chunk, fact, &self.domain).ok());
+                    texts.extend(assertions.flat_map(|assertion| kernel::texts_to_embed(&assertion, &self.domain)));
                 }
-                Err(_) => Vec::new(),
-            },
+                texts
+            }
             Step::Query(_, Some(query)) => vec![query.question.clone()],
             _ => Vec::new(),
         };

@@ -67,6 +67,30 @@ fn document() -> impl Strategy<Value = (DocumentKey, Option<Document>)> {
     )
 }
 
+/// A document in parts by horizon; a spoilt part is cut, and a repeated one says its words under two horizons.
+fn scenario() -> impl Strategy<Value = (DocumentKey, Option<Document>)> {
+    let part = (1..=2_u8, 1..=5_u8, 0..=3_u8, prop_oneof![5 => Just(false), 1 => Just(true)]);
+    (0..2_u8, vec(part, 1..4), any::<bool>(), any::<bool>()).prop_map(|(key, parts, repeated, gone)| {
+        let key = DocumentKey(format!("scenario-{key}"));
+        let mut text = String::new();
+        for (idx, (storm, number, wind, spoilt)) in parts.into_iter().enumerate() {
+            let mut part = forecast_advisory(storm, number, 0, wind, 0);
+            if spoilt {
+                part.truncate(120);
+            }
+            text.push_str(&format!("T-{} hours before landfall:\n{part}\n", 72 - 24 * idx));
+        }
+        if repeated {
+            for hours in [12, 6] {
+                text.push_str(&format!(
+                    "T-{hours} hours before landfall: Port Condition ZULU is set for the Port of Houston.\n"
+                ));
+            }
+        }
+        (key.clone(), (!gone).then(|| Document::plain(key.0, text)))
+    })
+}
+
 fn horizon() -> impl Strategy<Value = (GroupKey, Option<HorizonUpdate>)> {
     (1..=2_u8, 0..=3_i64, any::<bool>()).prop_map(|(storm, at, gone)| {
         let group = GroupKey(format!("AL{storm:02}2020"));
@@ -109,6 +133,7 @@ fn query() -> impl Strategy<Value = (QueryId, Option<Query>)> {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => document().prop_map(|(key, document)| Step::Document(key, document)),
+        1 => scenario().prop_map(|(key, document)| Step::Document(key, document)),
         1 => horizon().prop_map(|(group, horizon)| Step::Horizon(group, horizon)),
         2 => query().prop_map(|(id, query)| Step::Query(id, query)),
     ]

@@ -49,9 +49,11 @@ pub fn state(
     let mut extracted: Vec<(DocumentKey, Extracted)> = Vec::new();
     for (key, document) in documents {
         *state.documents.entry(document.clone()).or_default() += 1;
-        match read(document, domain) {
-            Ok(document) => extracted.push((key.clone(), document)),
-            Err(failure) => *state.rejects.entry((key.0.clone(), failure.reason)).or_default() += 1,
+        for chunk in read(document, domain) {
+            match chunk {
+                Ok(chunk) => extracted.push((key.clone(), chunk)),
+                Err(failure) => *state.rejects.entry((key.0.clone(), failure.reason)).or_default() += 1,
+            }
         }
     }
     for horizon in horizons.values() {
@@ -156,7 +158,7 @@ fn answer(query: &Query, state: &State, domain: &Domain) -> Vec<AnswerStep> {
         let near = asked.is_empty() && nearest.contains(&hyperedge.embedded_as);
         if in_scope || near {
             let vector = Some(vector(hyperedge.embedded_as));
-            let embedded = Shared::new(Embedded { hyperedge: Shared::new(hyperedge.clone()), vector });
+            let embedded = Shared::new(Embedded::new(Shared::new(hyperedge.clone()), vector));
             candidates.extend(Candidate::of(&linked, &embedded));
         }
     }
@@ -264,7 +266,9 @@ fn changes(stated: &[Hyperedge], domain: &Domain) -> Vec<Hyperedge> {
         for (before, after) in places.iter().zip(places.iter().skip(1)) {
             let at = |place: &i64| {
                 let here = states.iter().filter(|(sequence, _)| sequence == place).map(|(_, state)| state.clone());
-                here.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+                let mut here: Vec<kernel::State> = here.collect();
+                here.sort_by(|a, b| (&a.entity, a.hyperedge.id).cmp(&(&b.entity, b.hyperedge.id)));
+                here
             };
             changes.extend(kernel::change_hyperedge(entity_family, *family, [&at(before), &at(after)], domain));
         }

@@ -52,8 +52,6 @@ pub enum Kind {
     Two,
     /// A port bulletin or post of the US Coast Guard.
     Uscg,
-    /// A scenario in blocks by horizon.
-    Scenario,
     /// A product of another service, by its name.
     OtherService(&'static str),
     /// None of these.
@@ -73,7 +71,6 @@ impl Kind {
             "tcd" => Self::Tcd,
             "two" => Self::Two,
             "uscg" | "msib" | "port_post" => Self::Uscg,
-            "scenario" => Self::Scenario,
             _ => return None,
         };
         Some(kind)
@@ -195,7 +192,6 @@ fn read(kind: Kind, document: &Document, domain: &Domain) -> Result<Extraction, 
         Kind::Unknown => {
             Err(reject(text, "no product that is known: neither its header nor its title names one".into()))
         }
-        Kind::Scenario => Err(reject(text, "a scenario text with horizon headers: no grammar reads these yet".into())),
     }
 }
 

@@ -33,7 +33,12 @@ pub fn canonicalize(
         ));
     }
     let evidence = text::canonical(&fact.text);
-    let id = HyperedgeId::of(&relation.relation, distinct.iter().copied(), &evidence);
+    // What is said without a time under two horizons is two facts (A.1: a hyperedge has one anchor). A fact that has a time is
+    // the same one whether or not its document states a horizon.
+    let anchor = document.horizon_hours.filter(|_| document.extraction.issued_at.is_none());
+    let anchor = anchor.map(|hours| kernel::anchor(i32::from(hours)));
+    let identity = distinct.iter().copied().chain(anchor.as_deref());
+    let id = HyperedgeId::of(&relation.relation, identity, &evidence);
     let mut attributes = fact.attributes.clone();
     attributes.sort();
     let mut mentions = fact.mentions.clone();
@@ -56,7 +61,7 @@ pub fn canonicalize(
         valid_at: fact.valid_at,
         confidence,
         relations: Vec::new(),
-        provenance: vec![Provenance { document: document_key.clone(), chunk: 0, span: fact.span }],
+        provenance: vec![Provenance { document: document_key.clone(), chunk: document.chunk, span: fact.span }],
         origin: fact.origin,
         position: fact.span.start,
         embedded_as,

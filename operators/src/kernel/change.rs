@@ -19,13 +19,15 @@ pub struct State {
 }
 
 /// The states of a thing, given with their places in the sequence, at each two neighbouring places: earlier place first, and
-/// the states of a place in their order.
-pub fn neighbouring_states<S: Ord + Clone>(states: impl IntoIterator<Item = (i64, S)>) -> Vec<[Vec<S>; 2]> {
-    let mut places: BTreeMap<i64, Vec<S>> = BTreeMap::new();
+/// at a place by entity and hyperedge.
+pub fn neighbouring_states(states: impl IntoIterator<Item = (i64, State)>) -> Vec<[Vec<State>; 2]> {
+    let mut places: BTreeMap<i64, Vec<State>> = BTreeMap::new();
     for (sequence, state) in states {
         places.entry(sequence).or_default().push(state);
     }
-    places.values_mut().for_each(|place| place.sort_unstable());
+    for place in places.values_mut() {
+        place.sort_unstable_by(|a, b| (&a.entity, a.hyperedge.id).cmp(&(&b.entity, b.hyperedge.id)));
+    }
     let neighbours = synthesize_changes(places.keys().map(|place| ((), *place)));
     neighbours.iter().map(|step| [&step.from, &step.to].map(|place| places[place].clone())).collect()
 }

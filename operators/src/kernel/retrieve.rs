@@ -10,7 +10,7 @@ use std::{
     rc::Rc,
 };
 
-use hypercane_schemas::{Cell, EntityKey, Fixed, GroupKey, Hyperedge, QueryParameters, StepScore};
+use hypercane_schemas::{Cell, ContentHash, EntityKey, Fixed, GroupKey, Hyperedge, QueryParameters, StepScore};
 
 use super::{
     BeamSettings, Heuristic, PrecedenceRules, Reach, ScopeSettings, Scoped, Standing, StepCosts, Trellis, Weights,
@@ -25,6 +25,8 @@ use crate::domain::Domain;
 pub struct Offered<'a> {
     /// The hyperedge.
     pub edge: &'a Hyperedge,
+    /// The hash of its shelf ([`super::link::shelf_of`]).
+    pub shelf: ContentHash,
     /// How well it fits the links.
     pub points: i64,
     /// Cosine with the question.

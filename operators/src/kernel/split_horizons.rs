@@ -10,6 +10,8 @@ use hypercane_schemas::Span;
 pub struct Block {
     /// Where it stands; a headed block begins at the start of its header's line.
     pub span: Span,
+    /// What is said in it: all of it, or what follows its header's colon.
+    pub body: Span,
     /// Hours before the reference event; `None` for the text before the first header.
     pub horizon: Option<u16>,
 }
@@ -20,25 +22,26 @@ pub fn split_horizons(text: &str) -> Vec<Block> {
     let mut starts = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
-        if let Some(horizon) = header(line) {
-            starts.push((start, horizon));
+        if let Some((horizon, after)) = header(line) {
+            starts.push((start, start + line.len() - after.len(), horizon));
         }
         start += line.len();
     }
-    let first = starts.first().map_or(text.len(), |&(start, _)| start);
+    let first = starts.first().map_or(text.len(), |&(start, ..)| start);
     let mut blocks = Vec::with_capacity(starts.len() + 1);
     if !text[..first].trim().is_empty() {
-        blocks.push(Block { span: Span::new(0, first), horizon: None });
+        let span = Span::new(0, first);
+        blocks.push(Block { span, body: span, horizon: None });
     }
-    for (idx, &(start, horizon)) in starts.iter().enumerate() {
-        let end = starts.get(idx + 1).map_or(text.len(), |&(next, _)| next);
-        blocks.push(Block { span: Span::new(start, end), horizon: Some(horizon) });
+    for (idx, &(start, body, horizon)) in starts.iter().enumerate() {
+        let end = starts.get(idx + 1).map_or(text.len(), |&(next, ..)| next);
+        blocks.push(Block { span: Span::new(start, end), body: Span::new(body, end), horizon: Some(horizon) });
     }
     blocks
 }
 
-/// The horizon of a line that begins with a header.
-fn header(line: &str) -> Option<u16> {
+/// The horizon of a line that begins with a header, and what follows the header.
+fn header(line: &str) -> Option<(u16, &str)> {
     let rest = blanks(line);
     let rest = blanks(word(rest, "t")?).strip_prefix('-').map(blanks)?;
     let n_digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -53,7 +56,7 @@ fn header(line: &str) -> Option<u16> {
     if words.trim().is_empty() || words.contains('\n') || after.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    digits.parse().ok()
+    Some((digits.parse().ok()?, after))
 }
 
 fn blanks(text: &str) -> &str {
@@ -90,7 +93,7 @@ mod tests {
             ("ü", None),
         ];
         for (line, horizon) in cases {
-            assert_eq!(header(line), horizon, "{line:?}");
+            assert_eq!(header(line).map(|(horizon, _)| horizon), horizon, "{line:?}");
         }
     }
 }

@@ -118,7 +118,8 @@ pub(super) fn vectors_file() -> PathBuf {
 
 fn issue_times(documents: &[Document], domain: &hypercane_operators::domain::Domain) -> BTreeMap<String, Timestamp> {
     let issued = |document: &Document| {
-        let read = extract::read(document, domain).ok().and_then(|read| read.extraction.issued_at);
+        let chunks = extract::read(document, domain).into_iter().flatten();
+        let read = chunks.filter_map(|chunk| chunk.extraction.issued_at).max();
         Some((document.key.0.clone(), read.or(document.issued_at)?))
     };
     documents.iter().filter_map(issued).collect()

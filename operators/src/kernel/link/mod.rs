@@ -31,6 +31,7 @@ pub use numbers::{Number, NumberSlots};
 pub use plan::{Plan, Shelf};
 pub use resolve::{Links, PlaceLink, StormLink, resolve};
 pub use scope::{ScopeKey, edge_scope_keys};
+pub use score::shelf_of;
 pub use times::TimeSlots;
 
 /// What a question says, before its names are known.

@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use hypercane_schemas::EntityKey;
+use hypercane_schemas::{ContentHash, EntityKey};
 use jiff::Timestamp;
 
 use super::{
     super::Offered,
     Links,
-    score::{is_port_family, product_of},
+    score::{is_port_family, shelf_of},
 };
 
 /// The facts of one product (or of one document, where it is no product) that fit, best first.
@@ -38,16 +38,12 @@ impl Links {
     /// Sorts the candidates into shelves by their points; cosine ranks among equals.
     pub fn plan(&self, candidates: &[Offered<'_>]) -> Plan {
         let key_products = self.key_products(candidates);
-        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut places: HashMap<ContentHash, usize> = HashMap::new();
         let mut shelves: Vec<Shelf> = Vec::new();
-        for (at, Offered { edge, points, .. }) in candidates.iter().enumerate() {
-            let product = match product_of(edge) {
-                Some(product) => product.key.0.as_str(),
-                None => edge.provenance.first().map_or("", |p| p.document.0.as_str()),
-            };
-            let place = *places.entry(product).or_insert_with(|| {
+        for (at, Offered { edge, shelf, points, .. }) in candidates.iter().enumerate() {
+            let place = *places.entry(*shelf).or_insert_with(|| {
                 shelves.push(Shelf {
-                    product: product.to_owned(),
+                    product: shelf_of(edge).to_owned(),
                     issued_at: edge.issued_at,
                     weight: 0,
                     edges: Vec::new(),

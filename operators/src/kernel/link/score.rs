@@ -29,6 +29,14 @@ pub(super) fn product_of(edge: &Hyperedge) -> Option<ProductOf<'_>> {
     Some(ProductOf { key: &member.entity, kind, number })
 }
 
+/// Where a hyperedge stands among what a question is answered from: its product, or its first document.
+pub fn shelf_of(edge: &Hyperedge) -> &str {
+    match product_of(edge) {
+        Some(product) => &product.key.0,
+        None => edge.provenance.first().map_or("", |place| &place.document.0),
+    }
+}
+
 /// Families whose facts need not name a storm: what ports do.
 pub(super) fn is_port_family(family: u8) -> bool {
     (10..=12).contains(&family)
