@@ -4,7 +4,8 @@
 #   deploy/kafka/start.sh DIR [PORT]
 #
 # DIR takes data, configuration, log and process id, and can be thrown away after deploy/kafka/stop.sh DIR. Without PORT a
-# free one is taken. The Java heap is KAFKA_HEAP (default 512m).
+# free one is taken. The Java heap is KAFKA_HEAP (default 512m). With KAFKA_SECURE=1 the broker takes TLS and SASL only: its
+# certificate is in DIR/ca.pem, the password of user `hypercane` in DIR/password, both made anew.
 set -euo pipefail
 HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 . "$HERE/../setup/cache.sh"
@@ -35,13 +36,39 @@ print(*(s.getsockname()[1] for s in sockets))
 PY
 ) || die "no port to listen on"
 
+if [ -n "${KAFKA_SECURE:-}" ]; then
+  need keytool "it makes the broker's certificate and comes with Java"
+  PROTOCOL=SASL_SSL
+  PASSWORD="$(python3 -c 'import secrets; print(secrets.token_hex(16))')"
+  STORE=(-keystore "$DIR/broker.p12" -storetype PKCS12 -storepass "$PASSWORD" -alias broker)
+  rm -f "$DIR/broker.p12"
+  keytool -genkeypair "${STORE[@]}" -keyalg RSA -keysize 2048 -validity 30 -dname CN=127.0.0.1 -ext san=ip:127.0.0.1 \
+    >/dev/null 2>&1 || die "no certificate could be made"
+  keytool -exportcert -rfc "${STORE[@]}" >"$DIR/ca.pem" 2>/dev/null || die "the certificate could not be written"
+  (umask 077 && echo "$PASSWORD" >"$DIR/password")
+  LOGIN='org.apache.kafka.common.security.plain.PlainLoginModule required'
+  SECURITY="sasl.enabled.mechanisms=PLAIN
+sasl.mechanism.inter.broker.protocol=PLAIN
+ssl.keystore.type=PKCS12
+ssl.keystore.location=$DIR/broker.p12
+ssl.keystore.password=$PASSWORD
+ssl.truststore.type=PEM
+ssl.truststore.location=$DIR/ca.pem
+listener.name.sasl_ssl.plain.sasl.jaas.config=$LOGIN username=\"hypercane\" password=\"$PASSWORD\" user_hypercane=\"$PASSWORD\";"
+else
+  PROTOCOL=PLAINTEXT
+  SECURITY=
+fi
+
 cat >"$DIR/server.properties" <<PROPERTIES
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:$CONTROLLER_PORT
-listeners=PLAINTEXT://127.0.0.1:$PORT,CONTROLLER://127.0.0.1:$CONTROLLER_PORT
-advertised.listeners=PLAINTEXT://127.0.0.1:$PORT
+listeners=$PROTOCOL://127.0.0.1:$PORT,CONTROLLER://127.0.0.1:$CONTROLLER_PORT
+advertised.listeners=$PROTOCOL://127.0.0.1:$PORT
 controller.listener.names=CONTROLLER
+listener.security.protocol.map=$PROTOCOL:$PROTOCOL,CONTROLLER:PLAINTEXT
+inter.broker.listener.name=$PROTOCOL
 log.dirs=$DIR/data
 auto.create.topics.enable=false
 offsets.topic.replication.factor=1
@@ -54,6 +81,7 @@ offsets.topic.num.partitions=1
 transaction.state.log.num.partitions=1
 message.max.bytes=67108864
 replica.fetch.max.bytes=67108864
+$SECURITY
 PROPERTIES
 
 JAVA=(java "-Xmx${KAFKA_HEAP:-512m}" -XX:+UseSerialGC -Dorg.slf4j.simpleLogger.defaultLogLevel=warn

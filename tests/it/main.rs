@@ -7,6 +7,7 @@
 //! - `bad_input`: what cannot be used is kept with its reason, and the stream goes on
 //! - `lakes`: small lakes, made by a pipeline
 //! - `export`: the state of a lake as plain files, and that equal states are equal bytes
+//! - `secured`: a broker that takes TLS and SASL only
 //! - `ask`: one question, of a lake and of a running pipeline
 //! - `schemas`: serde, Arrow and JSON Schema agree
 //! - `tidy`: the layout's invariants
@@ -23,4 +24,5 @@ mod hypergraph;
 mod lakes;
 mod plain;
 mod schemas;
+mod secured;
 mod tidy;

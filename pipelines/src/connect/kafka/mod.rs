@@ -19,11 +19,13 @@ pub use topics::{create_topics, ends};
 use std::{
     collections::BTreeMap,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use rdkafka::{
     ClientConfig, ClientContext,
     config::RDKafkaLogLevel,
+    consumer::{BaseConsumer, ConsumerContext},
     error::{KafkaError, RDKafkaErrorCode},
 };
 
@@ -63,23 +65,39 @@ fn client_config(
 /// Hears what the client says on the side, and keeps the last complaint: an error often has its reason only there.
 #[derive(Debug, Default)]
 struct Listener {
-    complaint: Mutex<Option<String>>,
+    complaint: Mutex<Option<Complaint>>,
+}
+
+#[derive(Clone, Debug)]
+struct Complaint {
+    reason: String,
+    /// Whether it stays until somebody changes something, such as a password.
+    is_lasting: bool,
 }
 
 impl Listener {
-    fn complaint(&self) -> Option<String> {
+    fn complaint(&self) -> Option<Complaint> {
         self.complaint.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn hear(&self, reason: &str) {
-        *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.to_owned());
+    /// Whether the brokers refuse us, so that waiting is of no use.
+    fn is_refused(&self) -> bool {
+        self.complaint().is_some_and(|complaint| complaint.is_lasting)
+    }
+
+    fn hear(&self, reason: &str, is_lasting: bool) {
+        let mut last = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
+        // What follows a refusal, such as that all brokers are down, only says the same in other words.
+        if is_lasting || !last.as_ref().is_some_and(|last| last.is_lasting) {
+            *last = Some(Complaint { reason: reason.to_owned(), is_lasting });
+        }
     }
 }
 
 impl ClientContext for Listener {
     fn log(&self, level: RDKafkaLogLevel, facility: &str, message: &str) {
         if level as i32 <= RDKafkaLogLevel::Error as i32 {
-            self.hear(message);
+            self.hear(message, false);
         }
         if level as i32 <= RDKafkaLogLevel::Warning as i32 {
             tracing::warn!(facility, message, "librdkafka");
@@ -93,18 +111,32 @@ impl ClientContext for Listener {
         if error.rdkafka_error_code() == Some(RDKafkaErrorCode::PartitionEOF) {
             return;
         }
-        self.hear(reason);
+        self.hear(reason, is_lasting(&error));
         tracing::warn!(%error, reason, "librdkafka");
+    }
+}
+
+/// Lets the listener of a consumer hear what waits to be told: why brokers refuse us, often. Only for a consumer to which
+/// nothing is assigned, since a record that comes up is lost.
+fn hear_complaints<C: ConsumerContext>(consumer: &BaseConsumer<C>) {
+    // Some of what is told ends a poll early without a word, so that silence once is not the end.
+    for _ in 0..5 {
+        while consumer.poll(Duration::from_millis(20)).is_some() {}
     }
 }
 
 /// An error of ours for one of the client's.
 fn failure(what: impl Into<String>, error: KafkaError, listener: Option<&Listener>) -> Error {
     let mut message: String = what.into();
+    let refused = listener.is_some_and(Listener::is_refused);
     if let Some(complaint) = listener.and_then(Listener::complaint) {
-        message = format!("{message} (last heard: {complaint})");
+        message = format!("{message} (last heard: {})", complaint.reason);
     }
-    if is_lasting(&error) { Error::lasting(message).because(error) } else { Error::transient(message).because(error) }
+    if refused || is_lasting(&error) {
+        Error::lasting(message).because(error)
+    } else {
+        Error::transient(message).because(error)
+    }
 }
 
 /// Whether an error stays until somebody changes something. A broker that can't be reached is not among them: it is

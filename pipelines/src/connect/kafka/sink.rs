@@ -64,12 +64,20 @@ impl Sink {
         }
     }
 
-    /// Waits until nothing is under way; each record arrives or fails within `message.timeout.ms`.
+    /// Waits until nothing is under way; each record arrives or fails within `message.timeout.ms`. Where the brokers refuse
+    /// us, nothing will arrive, and nobody needs to wait.
     fn settle(&self) -> Result<(), Error> {
         let began = Instant::now();
-        while self.producer.flush(Duration::from_secs(10)).is_err() {
-            let n_records = self.producer.in_flight_count();
-            tracing::warn!(n_records, waited = ?began.elapsed(), "records wait for their delivery");
+        let mut mentioned = began;
+        while let Err(error) = self.producer.flush(Duration::from_secs(1)) {
+            if self.producer.context().listener.is_refused() {
+                return Err(failure("no record was delivered", error, Some(&self.producer.context().listener)));
+            }
+            if mentioned.elapsed() > MENTION_AGAIN {
+                let n_records = self.producer.in_flight_count();
+                tracing::warn!(n_records, waited = ?began.elapsed(), "records wait for their delivery");
+                mentioned = Instant::now();
+            }
         }
         match self.producer.context().take_failure() {
             None => Ok(()),
@@ -94,6 +102,9 @@ impl transport::Sink for Sink {
         Ok(())
     }
 }
+
+/// How often a wait that goes on is mentioned.
+const MENTION_AGAIN: Duration = Duration::from_secs(10);
 
 /// Sends records to their topics and returns how many when all have arrived. `progress` hears the count now and then.
 pub fn publish(
