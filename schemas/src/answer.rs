@@ -43,7 +43,7 @@ pub struct AnswerStep {
     pub horizon_hours: Option<i32>,
     /// When it was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub issued_at: Option<Timestamp>,
     /// Its text.
     pub text: String,

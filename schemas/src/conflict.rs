@@ -25,7 +25,7 @@ pub struct ConflictSide {
     pub value: Value,
     /// When it was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub issued_at: Option<Timestamp>,
     /// Where it stands.
     pub provenance: Vec<Provenance>,

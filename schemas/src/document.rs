@@ -28,7 +28,7 @@ pub struct Document {
     pub text: String,
     /// When it was issued, for texts that do not say so themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub issued_at: Option<Timestamp>,
     /// The knowledge group of facts that name none themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]

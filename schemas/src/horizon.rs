@@ -16,9 +16,9 @@ pub struct HorizonUpdate {
     /// What happens then: `landfall`, `closest_approach`, `closing`.
     pub reference_event: String,
     /// When it is expected.
-    #[schemars(with = "String")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
     pub reference_at: Timestamp,
     /// When that was said.
-    #[schemars(with = "String")]
+    #[schemars(with = "String", extend("format" = "date-time"))]
     pub issued_at: Timestamp,
 }

@@ -50,7 +50,7 @@ pub struct Value {
     pub unit: String,
     /// The moment, where it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub time: Option<Timestamp>,
     /// As the document gives it (`85 MPH`), or the category or text itself.
     pub given: String,
@@ -144,11 +144,11 @@ pub struct Hyperedge {
     pub horizon_hours: Option<i32>,
     /// When it was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub issued_at: Option<Timestamp>,
     /// When it is true, for forecasts and observations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub valid_at: Option<Timestamp>,
     /// Extraction confidence, in (0, 1], times the best reliability among the documents that say it.
     pub confidence: Fixed,

@@ -37,7 +37,7 @@ pub struct Query {
     pub group: Option<GroupKey>,
     /// Only evidence issued at or before this moment counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub as_of: Option<Timestamp>,
     /// Settings of the retrieval.
     #[serde(default)]
