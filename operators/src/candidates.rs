@@ -5,13 +5,14 @@
 //! it fits, so that a fit is computed once and not whenever another candidate of the query changes. It keeps the
 //! hyperedges by scope key, and the cosines of queries without links.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, sync::Arc};
 
 use hypercane_schemas::{ContentHash, Fixed, Hyperedge, HyperedgeId, QueryId, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     collection::{Collection, left_join},
+    domain::Domain,
     kernel::{
         link::{ScopeKey, edge_scope_keys, shelf_of},
         relevance,
@@ -52,8 +53,8 @@ pub struct Candidate {
 
 impl Candidate {
     /// The fit of a hyperedge to a query; `None` where a link of the query excludes it.
-    pub fn of(query: &LinkedQuery, embedded: &Shared<Embedded>) -> Option<Self> {
-        let points = query.links.score(&embedded.hyperedge)?;
+    pub fn of(query: &LinkedQuery, embedded: &Shared<Embedded>, domain: &Domain) -> Option<Self> {
+        let points = query.links.score(&embedded.hyperedge, domain.questions())?;
         let relevance = match (&query.vector, &embedded.vector) {
             (Some(question), Some(vector)) => Fixed::from_f64(relevance(&question.0, &vector.0)),
             _ => Fixed::default(),
@@ -75,32 +76,41 @@ pub fn embed<'scope>(
 pub fn candidates<'scope>(
     queries: Collection<'scope, (QueryId, Shared<LinkedQuery>)>,
     hyperedges: Collection<'scope, Shared<Embedded>>,
+    domain: Arc<Domain>,
 ) -> Collection<'scope, (QueryId, Candidate)> {
-    let asked = queries.clone().flat_map(|(id, query)| {
-        let keys = query.links.scope().into_iter();
+    let (asking, offering, scoring) = (Arc::clone(&domain), Arc::clone(&domain), Arc::clone(&domain));
+    let asked = queries.clone().flat_map(move |(id, query)| {
+        let keys = query.links.scope(asking.questions()).into_iter();
         keys.map(|key| (key, (id.clone(), query.clone()))).collect::<Vec<(ScopeKey, _)>>()
     });
-    let offered = hyperedges.clone().flat_map(|embedded| {
-        let keys = edge_scope_keys(&embedded.hyperedge).into_iter();
+    let offered = hyperedges.clone().flat_map(move |embedded| {
+        let keys = edge_scope_keys(&embedded.hyperedge, offering.questions()).into_iter();
         keys.map(|key| (key, embedded.clone())).collect::<Vec<_>>()
     });
     let linked = asked
-        .join_map(offered, |_, (id, query), embedded| {
-            Candidate::of(query, embedded).map(|candidate| (id.clone(), candidate))
+        .join_map(offered, move |_, (id, query), embedded| {
+            Candidate::of(query, embedded, &scoring).map(|candidate| (id.clone(), candidate))
         })
         .flat_map(|candidate| candidate);
-    linked.concat(nearest(queries, hyperedges))
+    linked.concat(nearest(queries, hyperedges, domain))
 }
 
-/// Shards in which cosines are ranked before they are ranked together, so that workers share the scan.
+/// Texts are spread over so many keys, by their hash, so that workers share the scan for a query.
 const SHARDS: u64 = 16;
+
+/// Cosines are ranked among the texts whose hashes agree in so many bits, then the best of these among those that agree in
+/// fewer, then all: a text that comes or goes is ranked among a few and not among all.
+const RANKED_BY_BITS: [u32; 3] = [12, 6, 0];
 
 /// For queries without links: the hyperedges of the texts nearest to the question.
 fn nearest<'scope>(
     queries: Collection<'scope, (QueryId, Shared<LinkedQuery>)>,
     hyperedges: Collection<'scope, Shared<Embedded>>,
+    domain: Arc<Domain>,
 ) -> Collection<'scope, (QueryId, Candidate)> {
-    let open = queries.filter(|(_, query)| query.vector.is_some() && query.links.scope().is_empty());
+    let asking = Arc::clone(&domain);
+    let is_open = move |query: &LinkedQuery| query.links.scope(asking.questions()).is_empty();
+    let open = queries.filter(move |(_, query)| query.vector.is_some() && is_open(query));
     let everywhere =
         open.clone().flat_map(|(id, query)| (0..SHARDS).map(move |shard| (shard, (id.clone(), query.clone()))));
     let texts = hyperedges
@@ -112,20 +122,23 @@ fn nearest<'scope>(
         let cosine = question.as_ref().map_or(0.0, |question| relevance(&question.0, &vector.0));
         Reverse(Fixed::from_f64(cosine))
     };
-    let in_shards = everywhere
-        .join_map(texts, move |shard, (id, query), (text, vector)| {
-            ((id.clone(), *shard), (cosine(&query.vector, vector), *text, query.query.parameters.seeds))
-        })
-        .reduce_named("Nearest: shard", |_, ranked, output| output.extend(best(ranked)));
-    let best_texts = in_shards
-        .map(|((id, _shard), ranked)| (id, ranked))
-        .reduce_named("Nearest", |_, ranked, output| output.extend(best(ranked)))
-        .map(|(id, (_, text, _))| (text, id));
+    let mut ranked = everywhere.join_map(texts, move |_, (id, query), (text, vector)| {
+        (id.clone(), (cosine(&query.vector, vector), *text, query.query.parameters.seeds))
+    });
+    for bits in RANKED_BY_BITS {
+        ranked = ranked
+            .map(move |(id, row)| ((id, row.1.0 as u64 & ((1 << bits) - 1)), row))
+            .reduce_named("Nearest", |_, ranked, output| output.extend(best(ranked)))
+            .map(|((id, _), row)| (id, row));
+    }
+    let best_texts = ranked.map(|(id, (_, text, _))| (text, id));
     let by_text = hyperedges.map(|embedded| (embedded.hyperedge.embedded_as, embedded));
     let found = best_texts.join_map(by_text, |_, id, embedded| (id.clone(), embedded.clone()));
     // What a link excludes, such as a later issue than the query's `as_of`, stays out here too.
     found
-        .join_map(open, |id, embedded, query| Candidate::of(query, embedded).map(|candidate| (id.clone(), candidate)))
+        .join_map(open, move |id, embedded, query| {
+            Candidate::of(query, embedded, &domain).map(|candidate| (id.clone(), candidate))
+        })
         .flat_map(|candidate| candidate)
 }
 

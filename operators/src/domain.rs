@@ -1,6 +1,6 @@
 //! A domain pack: the vocabulary, the order and the tables of one field of work, as plain data.
 //!
-//! Operators read a pack and know no field themselves. A pack is a folder with `domain.toml` and small CSV tables; whoever
+//! Operators read a pack and know no field themselves. A pack is a folder with `domain.toml` and small tables; whoever
 //! reads files hands their text to [`Domain::parse`], so that a third domain needs a folder and no code.
 
 mod anchor;
@@ -8,6 +8,7 @@ mod error;
 mod names;
 mod pack;
 mod places;
+mod questions;
 #[cfg(test)]
 mod tests;
 
@@ -18,6 +19,9 @@ pub use error::DomainError;
 pub use names::{NameIndex, name_form, slug};
 pub use pack::{AttributeKind, AttributeSpec, CausalRule, ChangeOf, ChangeRelations, EntityType, Family, StatusClass};
 pub use places::{Found, Place, Port, Sector};
+pub use questions::{
+    Conditions, Crossing, InsteadOf, Intents, Level, Measure, Numbers, ProductWords, Questions, Roles, Series, Types,
+};
 
 use hypercane_schemas::Category;
 
@@ -37,6 +41,7 @@ pub struct Domain {
     relations: Relations,
     port_names: NameIndex,
     sector_names: NameIndex,
+    questions: Questions,
 }
 
 /// How a relation label was recognised.
@@ -69,7 +74,8 @@ impl Domain {
     /// # Errors
     /// The first thing that is wrong, with its file and its line or key.
     pub fn parse(domain_toml: &str, tables: &BTreeMap<String, String>) -> Result<Self, DomainError> {
-        let pack: Pack = toml::from_str(domain_toml).map_err(|e| DomainError::from_toml(domain_toml, &e))?;
+        let pack: Pack =
+            toml::from_str(domain_toml).map_err(|e| DomainError::from_toml(DOMAIN_FILE, domain_toml, &e))?;
         let family_of = pack.check()?;
         let aliases = pack.relation_aliases.iter().map(|(alias, relation)| (alias.as_str(), relation.as_str()));
         let relations = Relations::new(family_of.keys().map(String::as_str), aliases, Some(pack.fuzzy_threshold))
@@ -93,7 +99,11 @@ impl Domain {
             sectors.iter().map(|sector| (sector.slug.as_str(), sector.names.as_slice())),
             &shared,
         )?;
-        Ok(Self { pack, ports, sectors, family_of, relations, port_names, sector_names })
+        let questions = match &pack.tables.questions {
+            Some(file) => Questions::parse(file, table(tables, file, "tables.questions")?, &pack)?,
+            None => Questions::default(),
+        };
+        Ok(Self { pack, questions, ports, sectors, family_of, relations, port_names, sector_names })
     }
 
     /// The pack's name, such as `cyclone`.
@@ -209,6 +219,11 @@ impl Domain {
         asked.into_iter().map(|(_, name)| name).collect()
     }
 
+    /// How people ask.
+    pub fn questions(&self) -> &Questions {
+        &self.questions
+    }
+
     /// Classes of a storm, weakest first.
     pub fn status_classes(&self) -> &[StatusClass] {
         &self.pack.status_classes
@@ -290,6 +305,6 @@ fn table<'a>(tables: &'a BTreeMap<String, String>, file: &str, key: &str) -> Res
 pub(crate) fn cyclone() -> Domain {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/domains/cyclone");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-    let tables = ["ports.csv", "sectors.csv"].map(|name| (name.to_owned(), read(name)));
+    let tables = ["ports.csv", "sectors.csv", "questions.toml"].map(|name| (name.to_owned(), read(name)));
     Domain::parse(&read(DOMAIN_FILE), &BTreeMap::from(tables)).unwrap()
 }

@@ -92,7 +92,7 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>) -> (Inputs, Outbox, p
 
     let entities = entities(facts, Arc::clone(domain));
     let queries_linked = link(queries.clone(), entities.clone(), vectors.clone(), Arc::clone(domain));
-    let candidates = candidates(queries_linked.clone(), embed(hyperedges.clone(), vectors));
+    let candidates = candidates(queries_linked.clone(), embed(hyperedges.clone(), vectors), Arc::clone(domain));
 
     let rules = Arc::new(PrecedenceRules::from(&**domain));
     let cells = cells(hyperedges.clone(), Arc::clone(&rules));

@@ -150,16 +150,16 @@ fn answer(query: &Query, state: &State, domain: &Domain) -> Vec<AnswerStep> {
         query: Shared::new(query.clone()),
     };
 
-    let asked = linked.links.scope();
+    let asked = linked.links.scope(domain.questions());
     let nearest = nearest(&linked, state);
     let mut candidates: Vec<Candidate> = Vec::new();
     for hyperedge in state.hyperedges.keys() {
-        let in_scope = link::edge_scope_keys(hyperedge).iter().any(|key| asked.contains(key));
+        let in_scope = link::edge_scope_keys(hyperedge, domain.questions()).iter().any(|key| asked.contains(key));
         let near = asked.is_empty() && nearest.contains(&hyperedge.embedded_as);
         if in_scope || near {
             let vector = Some(vector(hyperedge.embedded_as));
             let embedded = Shared::new(Embedded::new(Shared::new(hyperedge.clone()), vector));
-            candidates.extend(Candidate::of(&linked, &embedded));
+            candidates.extend(Candidate::of(&linked, &embedded, domain));
         }
     }
     candidates.sort();

@@ -22,10 +22,10 @@ impl DomainError {
         Self::at_key(file, format!("line {line}"), reason)
     }
 
-    pub(crate) fn from_toml(text: &str, error: &toml::de::Error) -> Self {
+    pub(crate) fn from_toml(file: &str, text: &str, error: &toml::de::Error) -> Self {
         let start = error.span().map_or(0, |span| span.start.min(text.len()));
         let line = 1 + text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count();
-        Self::at_line(super::DOMAIN_FILE, line as u64, error.message())
+        Self::at_line(file, line as u64, error.message())
     }
 
     pub(crate) fn from_csv(file: &str, error: &csv::Error) -> Self {

@@ -122,6 +122,8 @@ pub(super) struct Tables {
     pub(super) ports: Option<String>,
     #[serde(default)]
     pub(super) sectors: Option<String>,
+    #[serde(default)]
+    pub(super) questions: Option<String>,
 }
 
 /// The whole of `domain.toml`.

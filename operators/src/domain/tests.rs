@@ -217,6 +217,32 @@ fn errors_name_file_and_place() {
     assert!(table("a,A,ZZ,US,1,1,\n").contains("state \"ZZ\""));
     assert_eq!(table("a,A,,US,1,1,\na,B,,US,2,2,\n"), "p.csv, a: this slug is there twice");
     assert!(table("a,A,,US,1,1,\nb,a,,US,2,2,\n").contains("names a too"));
+    let questions = format!("{SMALL}[tables]\nquestions = \"q.toml\"\n");
+    let asked = |text: &str| error(&questions, &[("q.toml", text)]);
+    assert!(asked("\nstop_word = []\n").starts_with("q.toml, line 2: unknown field `stop_word`"));
+    assert_eq!(asked("[families]\n7 = [\"why\"]\n"), "q.toml, families.7: there is no family 7");
+    assert_eq!(asked("[roles]\nwarnings = 4\n"), "q.toml, roles: there is no family 4");
+    let measure = "[[measures]]\nattribute = \"depth\"\ncrossing = \"up\"\n";
+    assert_eq!(asked(measure), "q.toml, measures.depth: there is no attribute of that name");
+}
+
+/// Words of a question are compared in lower case, so a phrase with a capital would never be found.
+#[test]
+fn the_words_of_questions_are_in_lower_case_and_stand_once_in_their_list() {
+    let domain = cyclone();
+    let questions = domain.questions();
+    let mut n_phrases = 0;
+    for list in questions.phrases() {
+        let distinct: BTreeSet<&String> = list.iter().collect();
+        assert_eq!(distinct.len(), list.len(), "{list:?}");
+        for phrase in list {
+            assert_eq!(*phrase, phrase.to_lowercase());
+            n_phrases += 1;
+        }
+    }
+    assert!(n_phrases > 250, "{n_phrases}");
+    assert!(questions.products.iter().all(|product| !product.words.is_empty()));
+    assert!(questions.is_operation(10) && !questions.is_operation(5));
 }
 
 proptest! {

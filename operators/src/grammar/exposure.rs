@@ -184,11 +184,8 @@ impl About<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-    use std::path::Path;
-
     use super::facts;
-    use crate::domain::Domain;
+    use crate::domain::cyclone;
     use crate::grammar::tcm;
 
     const ADVISORY: &str = "\
@@ -221,17 +218,9 @@ MAX WIND  55 KT...GUSTS  65 KT.
 $$
 ";
 
-    fn pack() -> Domain {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/domains/cyclone");
-        let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-        let tables: BTreeMap<String, String> =
-            ["ports.csv", "sectors.csv"].map(|name| (name.to_owned(), read(name))).into();
-        Domain::parse(&read("domain.toml"), &tables).unwrap()
-    }
-
     #[test]
     fn ports_near_the_track_have_a_closest_approach_and_first_winds() {
-        let found = facts(&tcm::extract(ADVISORY).unwrap(), &pack());
+        let found = facts(&tcm::extract(ADVISORY).unwrap(), &cyclone());
         let galveston: Vec<_> = found.iter().filter(|fact| fact.group.0 == "AL032021:galveston_tx").collect();
         let relations: Vec<&str> = galveston.iter().map(|fact| fact.relation.as_str()).collect();
         assert_eq!(relations, ["has_forecast_window", "has_threshold_status", "has_threshold_status"]);

@@ -68,7 +68,7 @@ pub type ReachOf<'a> = &'a dyn Fn(&GroupKey) -> Option<Rc<Reach>>;
 /// The best trajectories for a question among candidates, most wanted first. `reach_of` gives the precedence of the groups
 /// that the candidates belong to.
 pub fn retrieve(asked: &Asked<'_>, candidates: &[Offered<'_>], reach_of: ReachOf<'_>, domain: &Domain) -> Vec<Laid> {
-    let plan = asked.links.plan(candidates);
+    let plan = asked.links.plan(candidates, domain.questions());
     let rules = PrecedenceRules::from(domain);
     let search = Search { asked, candidates, reach_of, rules: &rules, domain };
     let mut used: BTreeSet<usize> = BTreeSet::new();

@@ -63,6 +63,7 @@ fn read(name: &str) -> Result<Domain, Error> {
             let tables = [
                 ("ports.csv", include_str!("../../../data/domains/cyclone/ports.csv")),
                 ("sectors.csv", include_str!("../../../data/domains/cyclone/sectors.csv")),
+                ("questions.toml", include_str!("../../../data/domains/cyclone/questions.toml")),
             ];
             let tables = tables.map(|(file, text)| (file.to_owned(), text.to_owned())).into();
             Ok(Domain::parse(include_str!("../../../data/domains/cyclone/domain.toml"), &tables)?)
@@ -78,8 +79,9 @@ fn load_folder(folder: &Path) -> Result<Domain, Error> {
     let entries = fs::read_dir(folder).map_err(|cause| Error::Read { path: folder.into(), cause })?;
     for entry in entries {
         let path = entry.map_err(|cause| Error::Read { path: folder.into(), cause })?.path();
-        if path.extension().is_some_and(|extension| extension == "csv")
+        if path.extension().is_some_and(|extension| extension == "csv" || extension == "toml")
             && let Some(file) = path.file_name().and_then(|file| file.to_str())
+            && file != DOMAIN_FILE
         {
             tables.insert(file.to_owned(), read(path.clone())?);
         }

@@ -7,16 +7,8 @@ use hypercane_schemas::Document;
 use proptest::prelude::*;
 
 use super::extract;
-use crate::domain::Domain;
+use crate::domain::{Domain, cyclone};
 use crate::extraction::{Extraction, Fact, Failure};
-
-fn pack() -> Domain {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data/domains/cyclone");
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-    let tables: BTreeMap<String, String> =
-        ["ports.csv", "sectors.csv"].map(|name| (name.to_owned(), read(name))).into();
-    Domain::parse(&read("domain.toml"), &tables).unwrap()
-}
 
 fn post(domain: &Domain, issued_at: &str, text: &str) -> Result<Extraction, Failure> {
     let mut document = Document::plain("post", text);
@@ -32,7 +24,7 @@ fn given(fact: &Fact, name: &str) -> String {
 
 /// Group, condition and action of every fact that has a condition or an action.
 fn said(text: &str) -> Vec<String> {
-    let found = post(&pack(), "2021-08-30T18:00:00Z", text).unwrap();
+    let found = post(&cyclone(), "2021-08-30T18:00:00Z", text).unwrap();
     let facts = found.facts.iter().filter(|fact| !given(fact, "action").is_empty());
     facts.map(|fact| format!("{} {} {}", fact.group.0, given(fact, "condition"), given(fact, "action"))).collect()
 }
@@ -96,7 +88,7 @@ fn every_port_of_a_post_has_its_own_fact_and_condition() {
 #[test]
 fn local_times_become_effective_times() {
     let found = post(
-        &pack(),
+        &cyclone(),
         "2021-08-30T18:00:00Z",
         "At 8 a.m. Monday the COTP set port condition Zulu for the Port of Mobile.",
     );
@@ -116,7 +108,7 @@ fn a_bulletin_has_a_number_a_date_and_rules() {
                 Sector Delaware Bay thanks all.\n\n\u{2022} Lightering is not permitted.\n\u{2022} Cargo work may resume later.\n";
     let mut document = Document::plain("bulletin", text);
     document.source_kind = Some("msib".into());
-    let found = extract(&document, &pack()).unwrap();
+    let found = extract(&document, &cyclone()).unwrap();
     let product = found.product.unwrap();
     assert_eq!((product.kind.as_str(), product.name.as_str()), ("msib", "delaware_bay:31-20"));
     assert_eq!(found.issued_at.unwrap().to_string(), "2020-08-03T00:00:00Z");
@@ -131,7 +123,7 @@ fn a_bulletin_has_a_number_a_date_and_rules() {
 
 #[test]
 fn texts_that_say_nothing_are_failures_with_a_reason() {
-    let domain = pack();
+    let domain = cyclone();
     for text in ["", " \n\n ", "Happy birthday, Coast Guard!", "Follow @USCG for port condition updates."] {
         let failure = post(&domain, "2021-08-30T18:00:00Z", text).unwrap_err();
         assert!(!failure.reason.is_empty() && failure.line >= 1);
@@ -141,7 +133,7 @@ fn texts_that_say_nothing_are_failures_with_a_reason() {
 #[test]
 fn spans_point_at_the_sentence() {
     let text = "\u{26c8}\u{fe0f} Stay safe! Sector Miami set Port Condition Whiskey for #Ida. Bye";
-    let found = post(&pack(), "2021-08-30T18:00:00Z", text).unwrap();
+    let found = post(&cyclone(), "2021-08-30T18:00:00Z", text).unwrap();
     assert_eq!(found.facts[0].span.of(text), Some("Sector Miami set Port Condition Whiskey for #Ida"));
 }
 
@@ -163,7 +155,7 @@ fn real_posts_answer_the_questions_about_them() {
         println!("skipped: no shared data at {}", folder.display());
         return;
     };
-    let domain = pack();
+    let domain = cyclone();
     let mut facts: BTreeMap<String, Vec<Fact>> = BTreeMap::new();
     let mut failures = 0;
     for row in rows(&posts) {
@@ -204,7 +196,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn no_text_makes_it_panic(text in "\\PC{0,200}", cut in 0usize..300) {
-        let domain = pack();
+        let domain = cyclone();
         let _ = post(&domain, "2021-08-30T18:00:00Z", &text);
         let real = "#UPDATE \u{26c8} @USCG Sector #StPetersburg &amp; Port of Tampa set modified Port Condition #XRay at 8 p.m. (day), Mon., \
                     then Zulu \u{2014} except St. Croix, which remains in IV at noon on October 29, 2012\u{2026} https://x.y";
@@ -218,7 +210,7 @@ proptest! {
 
     #[test]
     fn no_mix_of_its_words_makes_it_panic(words in prop::collection::vec(prop::sample::select(WORDS), 0..30)) {
-        let _ = post(&pack(), "2021-08-30T18:00:00Z", &words.join(" "));
+        let _ = post(&cyclone(), "2021-08-30T18:00:00Z", &words.join(" "));
     }
 }
 

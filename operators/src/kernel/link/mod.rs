@@ -23,9 +23,9 @@ use std::collections::BTreeSet;
 use hypercane_schemas::EntityKey;
 use jiff::Timestamp;
 
-use crate::domain::Domain;
+use crate::domain::{Domain, Questions};
 
-pub use cues::{Crossing, Cues, Intent, Threshold};
+pub use cues::{Cues, Intent, Threshold};
 pub use mentions::{AliasKey, AliasMatch, Match, Mention, alias_keys, keys_of, normal_form, verify};
 pub use numbers::{Number, NumberSlots};
 pub use plan::{Plan, Shelf};
@@ -57,123 +57,33 @@ pub struct QuestionSlots {
     pub as_of: Option<Timestamp>,
 }
 
-/// Words that carry nothing by themselves.
-pub(super) const SMALL: &[&str] = &[
-    "the",
-    "a",
-    "an",
-    "of",
-    "in",
-    "on",
-    "at",
-    "to",
-    "for",
-    "from",
-    "by",
-    "with",
-    "and",
-    "or",
-    "is",
-    "was",
-    "were",
-    "are",
-    "be",
-    "been",
-    "did",
-    "do",
-    "does",
-    "what",
-    "which",
-    "when",
-    "where",
-    "who",
-    "how",
-    "it",
-    "its",
-    "that",
-    "this",
-    "these",
-    "as",
-    "per",
-    "had",
-    "has",
-    "have",
-    "will",
-    "would",
-    "should",
-    "there",
-    "than",
-    "then",
-    "true",
-    "false",
-    "give",
-    "not",
-    "no",
-    "into",
-    "over",
-    "after",
-    "before",
-    "between",
-    "advisory",
-    "advisories",
-    "number",
-    "forecast",
-    "public",
-    "kt",
-    "mph",
-    "utc",
-    "edt",
-    "cdt",
-    "est",
-    "ast",
-    "pm",
-    "am",
-    "according",
-    "going",
-    "please",
-    "answer",
-    "many",
-    "much",
-    "most",
-    "more",
-    "any",
-    "all",
-    "each",
-    "storm",
-    "hurricane",
-    "tropical",
-    "cyclone",
-    "issued",
-    "we",
-    "our",
-    "your",
-    "you",
-    "they",
-    "he",
-    "full",
-    "s",
-    "t",
-    "post",
-    "posted",
-    "posts",
-];
+/// Words of plain English that carry nothing by themselves; the pack adds those of its trade.
+const SMALL: &str = "the a an of in on at to for from by with and or is was were are be been did do does what which when \
+    where who how it its that this these as per had has have will would should there than then true false give not no into \
+    over after before between utc edt cdt est ast pm am according going please answer many much most more any all each we our \
+    your you they he s t";
+
+/// Whether a word carries nothing by itself.
+pub(super) fn is_small(word: &str, questions: &Questions) -> bool {
+    questions.stop_words.contains(word) || SMALL.split(' ').any(|small| small == word)
+}
 
 /// Reads a question: everything that needs no entity.
 pub fn read_question(question: &str, domain: &Domain, as_of: Option<Timestamp>) -> QuestionSlots {
     let tokens = words::tokens(question);
     let mentions = mentions::read(&tokens);
     let years_beside = mentions.iter().map(|m| resolve::year_beside(&tokens, m)).collect();
-    let class_before = mentions.iter().map(|m| resolve::class_before(&tokens, m)).collect();
+    let questions = domain.questions();
+    let class_before = mentions.iter().map(|m| resolve::class_before(&tokens, m, questions)).collect();
     let known = resolve::known_places(&mentions, domain);
-    let small: BTreeSet<&str> = SMALL.iter().copied().collect();
-    let words =
-        words::words(&tokens).into_iter().filter(|w| !small.contains(w) && w.len() > 1).map(str::to_owned).collect();
+    let words = words::words(&tokens).into_iter().filter(|w| !is_small(w, questions) && w.len() > 1);
+    let words = words.map(str::to_owned).collect();
     QuestionSlots {
         years_beside,
         class_before,
         known,
         times: times::read(&tokens, as_of),
-        numbers: numbers::read(&tokens),
+        numbers: numbers::read(&tokens, &questions.numbers),
         cues: cues::read(&tokens, question, domain),
         words,
         as_of,

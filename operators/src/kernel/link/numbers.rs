@@ -1,7 +1,7 @@
 //! Advisory numbers of a question: single, lists, ranges, in figures or words.
 
 use super::words::{Token, number_word, ordinal};
-use crate::kernel::calendar::month;
+use crate::{domain::Numbers, kernel::calendar::month};
 use serde::{Deserialize, Serialize};
 
 /// A product's number with its letter, such as 12A.
@@ -28,38 +28,6 @@ pub struct NumberSlots {
     pub until: Option<u16>,
 }
 
-const HEADS: &[&str] = &[
-    "advisory",
-    "advisories",
-    "adv",
-    "advs",
-    "number",
-    "numbers",
-    "no",
-    "nos",
-    "nr",
-    "num",
-    "#",
-    "product",
-    "products",
-    "probabilities",
-    "tcm",
-    "tcms",
-    "tcp",
-    "tcps",
-    "pws",
-    "discussion",
-    "discussions",
-    "package",
-    "packages",
-    "issuance",
-    "issuances",
-    "tcd",
-    "update",
-    "bulletin",
-    "bulletins",
-    "numbered",
-];
 const FILLERS: &[&str] =
     &["number", "numbers", "no", "nos", "#", ".", ":", "between", "from", "the", "numbered", "nr", "(", "full"];
 /// What stands between the members of a list, and whether it makes a range.
@@ -119,21 +87,21 @@ const UNITS: &[&str] = &[
 ];
 
 /// Reads the advisory numbers of a question.
-pub(super) fn read(tokens: &[Token]) -> NumberSlots {
+pub(super) fn read(tokens: &[Token], numbers: &Numbers) -> NumberSlots {
     let mut slots = NumberSlots::default();
     let mut at = 0;
     while at < tokens.len() {
-        if let Some(end) = bulletins(tokens, at, &mut slots.bulletins) {
+        if let Some(end) = bulletins(tokens, at, numbers, &mut slots.bulletins) {
             at = end;
             continue;
         }
-        if let Some((number, taken)) = counted(tokens, at) {
+        if let Some((number, taken)) = counted(tokens, at, numbers) {
             push(&mut slots.named, number);
             at += taken;
             continue;
         }
-        if HEADS.contains(&tokens[at].lower.as_str())
-            && let Some(end) = list(tokens, at + 1, &mut slots)
+        if numbers.heads.contains(&tokens[at].lower)
+            && let Some(end) = list(tokens, at + 1, numbers, &mut slots)
         {
             at = end;
             continue;
@@ -152,32 +120,28 @@ fn push(numbers: &mut Vec<Number>, number: Number) {
 
 /// `the 12th advisory`, `the twelfth full advisory`. `First` and `last` say more about order than about a number, so
 /// they count only without a question about when something came first.
-fn counted(tokens: &[Token], at: usize) -> Option<(Number, usize)> {
+fn counted(tokens: &[Token], at: usize, numbers: &Numbers) -> Option<(Number, usize)> {
     let (value, taken) = ordinal(tokens, at)?;
     if value < 2 {
         return None;
     }
     let mut noun = at + taken;
-    while tokens
-        .get(noun)
-        .is_some_and(|t| matches!(t.lower.as_str(), "full" | "public" | "forecast" | "/" | "numbered" | "regular"))
-    {
+    while tokens.get(noun).is_some_and(|t| numbers.between.contains(&t.lower)) {
         noun += 1;
     }
-    let is_advisory =
-        tokens.get(noun).is_some_and(|t| matches!(t.lower.as_str(), "advisory" | "tcm" | "tcp" | "pws" | "bulletin"));
+    let is_advisory = tokens.get(noun).is_some_and(|t| numbers.counted.contains(&t.lower));
     is_advisory.then_some((Number { number: value as u16, letter: None }, noun + 1 - at))
 }
 
 /// `17-12` after MSIB or bulletin, and further ones in the list.
-fn bulletins(tokens: &[Token], at: usize, found: &mut Vec<String>) -> Option<usize> {
+fn bulletins(tokens: &[Token], at: usize, numbers: &Numbers, found: &mut Vec<String>) -> Option<usize> {
     let pair = |i: usize| {
         let (number, "") = tokens.get(i)?.number()? else { return None };
         let (year, "") = tokens.get(i + 2)?.number()? else { return None };
         let joined = tokens.get(i + 1)?.lower == "-" && tokens[i + 2].digits() == 2 && tokens[i].digits() <= 3;
         joined.then(|| format!("{number}-{year:02}"))
     };
-    if !matches!(tokens[at].lower.as_str(), "msib" | "msibs" | "bulletin" | "bulletins") {
+    if !numbers.bulletins.contains(&tokens[at].lower) {
         return None;
     }
     let mut end = at + 1;
@@ -203,7 +167,7 @@ fn bulletins(tokens: &[Token], at: usize, found: &mut Vec<String>) -> Option<usi
 }
 
 /// A list of numbers from `at` on; where it ends.
-fn list(tokens: &[Token], at: usize, slots: &mut NumberSlots) -> Option<usize> {
+fn list(tokens: &[Token], at: usize, numbers: &Numbers, slots: &mut NumberSlots) -> Option<usize> {
     let mut next = skip(tokens, at, 3);
     let word = |i: usize| tokens.get(i).map(|t| t.lower.as_str()).unwrap_or("");
     let is_between = (at.saturating_sub(3)..next).any(|i| word(i) == "between");
@@ -237,7 +201,7 @@ fn list(tokens: &[Token], at: usize, slots: &mut NumberSlots) -> Option<usize> {
         if !joined {
             break;
         }
-        next = skip_heads(tokens, look);
+        next = skip_heads(tokens, look, numbers);
     }
     let end = end?;
     let unit_follows = |at: usize| {
@@ -275,10 +239,11 @@ fn skip(tokens: &[Token], at: usize, most: usize) -> usize {
     at + fillers
 }
 
-fn skip_heads(tokens: &[Token], at: usize) -> usize {
+fn skip_heads(tokens: &[Token], at: usize, numbers: &Numbers) -> usize {
     let is_head = |t: &&Token| {
-        let word = t.lower.as_str();
-        HEADS.contains(&word) || matches!(word, "." | "the" | "with" | "from" | "full" | "public" | "forecast" | "/")
+        numbers.heads.contains(&t.lower)
+            || numbers.between.contains(&t.lower)
+            || matches!(t.lower.as_str(), "." | "the" | "with" | "from")
     };
     at + tokens.iter().skip(at).take(5).take_while(is_head).count()
 }
@@ -306,10 +271,15 @@ fn item(tokens: &[Token], at: usize) -> Option<(Number, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::words::tokens, Number, read};
+    use super::{super::words::tokens, Number, NumberSlots};
+    use crate::domain;
+
+    fn read(text: &str) -> NumberSlots {
+        super::read(&tokens(text), &domain::cyclone().questions().numbers)
+    }
 
     fn named(text: &str) -> Vec<u16> {
-        read(&tokens(text)).named.iter().map(|n| n.number).collect()
+        read(text).named.iter().map(|n| n.number).collect()
     }
 
     #[test]
@@ -336,17 +306,17 @@ mod tests {
 
     #[test]
     fn ranges_know_what_lies_between() {
-        let slots = read(&tokens("full advisories 2 through 6"));
+        let slots = read("full advisories 2 through 6");
         assert_eq!(slots.between.iter().map(|n| n.number).collect::<Vec<_>>(), [3, 4, 5]);
-        assert_eq!(read(&tokens("which advisory between 25 and 33")).between.len(), 7);
-        assert_eq!(read(&tokens("counting from advisory 12 on (after)")).since, Some(12));
-        assert_eq!(read(&tokens("everything up to Matthew forecast/advisory 21 in hand")).until, Some(21));
-        assert_eq!(read(&tokens("advisory 12A")).named, [Number { number: 12, letter: Some('A') }]);
+        assert_eq!(read("which advisory between 25 and 33").between.len(), 7);
+        assert_eq!(read("counting from advisory 12 on (after)").since, Some(12));
+        assert_eq!(read("everything up to Matthew forecast/advisory 21 in hand").until, Some(21));
+        assert_eq!(read("advisory 12A").named, [Number { number: 12, letter: Some('A') }]);
     }
 
     #[test]
     fn bulletins_of_a_year() {
-        assert_eq!(read(&tokens("After MSIBs 17-12, 18-12 and 19-12")).bulletins, ["17-12", "18-12", "19-12"]);
-        assert_eq!(read(&tokens("was MSIB 18-12, not 19-12, that")).bulletins, ["18-12", "19-12"]);
+        assert_eq!(read("After MSIBs 17-12, 18-12 and 19-12").bulletins, ["17-12", "18-12", "19-12"]);
+        assert_eq!(read("was MSIB 18-12, not 19-12, that").bulletins, ["18-12", "19-12"]);
     }
 }

@@ -6,11 +6,8 @@ use std::collections::HashMap;
 use hypercane_schemas::{ContentHash, EntityKey};
 use jiff::Timestamp;
 
-use super::{
-    super::Offered,
-    Links,
-    score::{is_port_family, shelf_of},
-};
+use super::{super::Offered, Links, score::shelf_of};
+use crate::domain::Questions;
 
 /// The facts of one product (or of one document, where it is no product) that fit, best first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +33,8 @@ pub struct Plan {
 
 impl Links {
     /// Sorts the candidates into shelves by their points; cosine ranks among equals.
-    pub fn plan(&self, candidates: &[Offered<'_>]) -> Plan {
-        let key_products = self.key_products(candidates);
+    pub fn plan(&self, candidates: &[Offered<'_>], questions: &Questions) -> Plan {
+        let key_products = self.key_products(candidates, questions);
         let mut places: HashMap<ContentHash, usize> = HashMap::new();
         let mut shelves: Vec<Shelf> = Vec::new();
         for (at, Offered { edge, shelf, points, .. }) in candidates.iter().enumerate() {
@@ -71,20 +68,21 @@ impl Links {
             shelf.weight = shelf.scores.first().copied().unwrap_or(0);
             shelf.weight += key_products.get(&EntityKey(shelf.product.clone())).copied().unwrap_or(0);
         }
-        self.weigh_by_time(&mut shelves, candidates);
-        self.sort(&mut shelves);
+        self.weigh_by_time(&mut shelves, candidates, questions);
+        self.sort(&mut shelves, questions);
         Plan { shelves }
     }
 
     /// The last product up to a moment that no product was issued at counts almost as if it had been issued then.
-    fn weigh_by_time(&self, shelves: &mut [Shelf], candidates: &[Offered<'_>]) {
+    fn weigh_by_time(&self, shelves: &mut [Shelf], candidates: &[Offered<'_>], questions: &Questions) {
         if !self.numbers.is_empty() || self.moments.is_empty() {
             return;
         }
-        let about_ports = self.about_ports();
+        let about_ports = self.about_ports(questions);
+        let prompt = questions.products.iter().filter(|product| product.prompt).map(|product| product.kind.as_str());
+        let kinds: Vec<&str> = if about_ports { vec![""] } else { prompt.collect() };
         for moment in &self.moments {
-            let kinds: &[&str] = if about_ports { &[""] } else { &["tcm", "tcp", "pws"] };
-            for kind in kinds {
+            for kind in &kinds {
                 let of_kind = |s: &Shelf| about_ports || s.product.starts_with(kind);
                 let exact = shelves.iter().any(|s| of_kind(s) && s.issued_at == Some(*moment));
                 if exact && !about_ports {
@@ -96,7 +94,8 @@ impl Links {
                 };
                 let last = shelves.iter_mut().filter(|s| fits(s)).max_by_key(|s| s.issued_at);
                 if let Some(last) = last {
-                    let port = last.edges.first().is_some_and(|e| is_port_family(candidates[*e].edge.base_family));
+                    let port =
+                        last.edges.first().is_some_and(|e| questions.is_operation(candidates[*e].edge.base_family));
                     last.weight += if port { 10 } else { 20 };
                 }
             }
@@ -105,8 +104,9 @@ impl Links {
 
     /// Most wanted first; among equals the ends of a range first, then newest first where the newest state is asked
     /// for, else oldest first.
-    fn sort(&self, shelves: &mut [Shelf]) {
-        let newest = self.cues.intent.latest || self.cues.families.contains(&10) || self.cues.intent.forecast;
+    fn sort(&self, shelves: &mut [Shelf], questions: &Questions) {
+        let current = self.cues.families.iter().any(|family| questions.roles.newest_first.contains(family));
+        let newest = self.cues.intent.latest || current || self.cues.intent.forecast;
         shelves.sort_by(|a, b| {
             let time = if newest { b.issued_at.cmp(&a.issued_at) } else { a.issued_at.cmp(&b.issued_at) };
             b.weight.cmp(&a.weight).then(time).then(a.product.cmp(&b.product))

@@ -7,12 +7,12 @@ use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AliasMatch, Cues, Match, Mention, Number, QuestionSlots, SMALL, key_parts,
+    AliasMatch, Cues, Match, Mention, Number, QuestionSlots, is_small, key_parts,
     mentions::normal_form,
     storms::storm_year,
     words::{Token, number_word, tokens},
 };
-use crate::domain::Domain;
+use crate::domain::{Domain, Questions};
 
 /// A storm that a question names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -75,15 +75,10 @@ pub(super) fn year_beside(tokens: &[Token], mention: &Mention) -> Option<i16> {
     }
 }
 
-/// Whether the word before a name is a storm's class.
-pub(super) fn class_before(tokens: &[Token], mention: &Mention) -> bool {
+/// Whether the word before a name makes it a storm's.
+pub(super) fn class_before(tokens: &[Token], mention: &Mention, questions: &Questions) -> bool {
     let before = (mention.first as usize).checked_sub(1).and_then(|i| tokens.get(i));
-    before.is_some_and(|t| {
-        matches!(
-            t.lower.as_str(),
-            "depression" | "cyclone" | "storm" | "hurricane" | "ptc" | "td" | "ts" | "invest" | "remnants" | "typhoon"
-        )
-    })
+    before.is_some_and(|t| questions.titles.contains(&t.lower))
 }
 
 /// The ports and sectors of the pack that mentions name.
@@ -110,52 +105,19 @@ pub(super) fn known_places(mentions: &[Mention], domain: &Domain) -> Vec<AliasMa
     found
 }
 
-/// Kinds of entities that a question can name.
-fn is_storm(kind: &str) -> bool {
-    kind == "cyclone"
-}
-
-fn is_place(kind: &str) -> bool {
-    matches!(kind, "place" | "port" | "sector" | "area")
-}
-
-/// Names of places that are words of the trade as well.
-const NO_PLACES: &[&str] = &[
-    "port",
-    "coast",
-    "gulf",
-    "north",
-    "south",
-    "east",
-    "west",
-    "atlantic",
-    "pacific",
-    "coast guard",
-    "sector",
-    "us",
-    "whiskey",
-    "zulu",
-    "yankee",
-    "x ray",
-    "iv",
-    "texas",
-    "florida",
-    "louisiana",
-    "mexico",
-    "bay",
-];
-
 /// Resolves the mentions of a question against the entities whose aliases match: the longest match wins, exact names beat
 /// aliases and those beat names one letter off, a year tells storms of one name apart.
 pub fn resolve(slots: &QuestionSlots, matched: &[AliasMatch], domain: &Domain) -> Links {
+    let questions = domain.questions();
+    let is_storm = |kind: &String| questions.types.storms.contains(kind);
     let mut by_mention: Vec<Vec<&AliasMatch>> = vec![Vec::new(); slots.mentions.len()];
     for found in matched.iter().chain(&slots.known) {
         let Some(list) = by_mention.get_mut(found.mention as usize) else { continue };
         let mention = &slots.mentions[found.mention as usize];
         let linkable = is_storm(&found.kind) && may_be_storm(slots, found, mention)
-            || is_place(&found.kind)
-                && !NO_PLACES.contains(&mention.form.as_str())
-                && !SMALL.contains(&mention.form.as_str());
+            || questions.types.places.contains(&found.kind)
+                && !questions.not_places.contains(&mention.form)
+                && !is_small(&mention.form, questions);
         if linkable && !list.iter().any(|m| m.entity == found.entity && m.how <= found.how) {
             list.push(found);
         }

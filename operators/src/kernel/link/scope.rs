@@ -10,10 +10,8 @@ use std::collections::BTreeSet;
 use hypercane_schemas::{EntityKey, Hyperedge};
 use jiff::{SignedDuration, Timestamp, civil::Date, tz::Offset};
 
-use super::{
-    Links, key_parts,
-    score::{is_port_family, product_of},
-};
+use super::{Links, key_parts, score::product_of};
+use crate::domain::Questions;
 
 /// A key that a question and a hyperedge share when the one may be evidence for the other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -72,18 +70,19 @@ fn day_key(at: Date) -> ScopeKey {
 }
 
 /// The keys of a hyperedge, sorted.
-pub fn edge_scope_keys(edge: &Hyperedge) -> Vec<ScopeKey> {
+pub fn edge_scope_keys(edge: &Hyperedge, questions: &Questions) -> Vec<ScopeKey> {
     let mut keys = BTreeSet::new();
     if let Some(product) = product_of(edge) {
         keys.insert(product_key(product.key));
     }
-    let is_port = is_port_family(edge.base_family);
+    let is_port = questions.is_operation(edge.base_family);
     if let Some(issued) = edge.issued_at {
         if is_port {
             keys.insert(port_month_key(day(issued)));
         }
         // All that was said on a day, for questions whose storm is not known; probabilities apart, since they are many.
-        let key = if edge.base_family == 5 { probability_day_key } else { day_key };
+        let is_probability = questions.roles.probabilities == Some(edge.base_family);
+        let key = if is_probability { probability_day_key } else { day_key };
         keys.insert(key(day(issued)));
     }
     if is_port && edge.issued_at.is_none() {
@@ -91,7 +90,7 @@ pub fn edge_scope_keys(edge: &Hyperedge) -> Vec<ScopeKey> {
     }
     let places = || {
         let entities = edge.members.iter().map(|member| &member.entity);
-        entities.filter(|key| matches!(key_parts(key).0, "place" | "port" | "sector"))
+        entities.filter(|key| questions.types.places.contains(key_parts(key).0))
     };
     keys.extend(places().map(anywhere_key));
     for storm in edge.members.iter().map(|m| &m.entity).filter(|k| k.0.starts_with("storm:")) {
@@ -107,14 +106,13 @@ pub fn edge_scope_keys(edge: &Hyperedge) -> Vec<ScopeKey> {
     keys.into_iter().collect()
 }
 
-/// Kinds of numbered products.
-const NUMBERED: [&str; 4] = ["tcm", "tcp", "pws", "tcd"];
 /// How long before `as_of` a port's posts still say how it stands.
 const PORT_WINDOW_DAYS: i64 = 24;
 
 impl Links {
     /// The keys under which candidates are found, sorted; the narrowest that the links allow.
-    pub fn scope(&self) -> Vec<ScopeKey> {
+    pub fn scope(&self, questions: &Questions) -> Vec<ScopeKey> {
+        let asks = |family: Option<u8>| family.is_some_and(|family| self.cues.families.contains(&family));
         let mut keys = BTreeSet::new();
         let storms: Vec<&EntityKey> = self.storms.iter().flat_map(|s| &s.keys).collect();
         if storms.is_empty() && self.moments.is_empty() && self.days.is_empty() && self.as_of.is_none() {
@@ -122,15 +120,15 @@ impl Links {
             let places = self.places.iter().flat_map(|place| place.keys.iter().chain(&place.near));
             return places.map(anywhere_key).collect::<BTreeSet<_>>().into_iter().collect();
         }
-        if self.about_ports() {
+        if self.about_ports(questions) {
             self.port_scope(&storms, &mut keys);
-            if keys.is_empty() || !self.cues.families.contains(&4) {
+            if keys.is_empty() || !asks(questions.roles.warnings) {
                 return keys.into_iter().collect();
             }
         }
         if !self.numbers.is_empty() && !storms.is_empty() {
             let kinds: Vec<&str> = match self.kinds.is_empty() {
-                true => NUMBERED.to_vec(),
+                true => questions.products.iter().filter(|p| p.numbered).map(|p| p.kind.as_str()).collect(),
                 false => self.kinds.iter().map(String::as_str).collect(),
             };
             for storm in &storms {
@@ -158,13 +156,14 @@ impl Links {
             let spread =
                 self.intends_series() || (self.moments.is_empty() && self.days.is_empty() && self.horizons.is_empty());
             if spread {
-                let asked = self.cues.families.iter().copied().filter(|f| *f != 5 || self.places.is_empty());
-                keys.extend(asked.chain([1]).map(|family| family_key(storm, family)));
+                let too_many = |f: &u8| questions.roles.probabilities == Some(*f) && !self.places.is_empty();
+                let asked = self.cues.families.iter().copied().filter(|f| !too_many(f));
+                keys.extend(asked.chain(questions.roles.state).map(|family| family_key(storm, family)));
             }
         }
         if storms.is_empty() {
             let days = self.moments.iter().map(|at| day(*at)).chain(self.days.iter().copied());
-            let key = if self.cues.families.contains(&5) { probability_day_key } else { day_key };
+            let key = if asks(questions.roles.probabilities) { probability_day_key } else { day_key };
             keys.extend(days.map(key));
             self.port_scope(&storms, &mut keys);
         }

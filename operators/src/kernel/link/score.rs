@@ -6,6 +6,7 @@ use hypercane_schemas::{EntityKey, Fixed, Hyperedge, Origin};
 use jiff::{Timestamp, tz::Offset};
 
 use super::{super::sequence, Links, Number, key_parts, scope::minute, storms::is_numbered, words::plain};
+use crate::domain::Questions;
 
 /// The product that a hyperedge comes from: kind, number and letter.
 pub(super) struct ProductOf<'a> {
@@ -37,11 +38,6 @@ pub fn shelf_of(edge: &Hyperedge) -> &str {
     }
 }
 
-/// Families whose facts need not name a storm: what ports do.
-pub(super) fn is_port_family(family: u8) -> bool {
-    (10..=12).contains(&family)
-}
-
 /// Points for each kind of link.
 mod points {
     pub(super) const ISSUED: i64 = 40;
@@ -67,25 +63,27 @@ mod points {
 
 impl Links {
     /// Whether the question is about what ports do.
-    pub fn about_ports(&self) -> bool {
-        let named_kind = self.kinds.iter().any(|k| matches!(k.as_str(), "port_post" | "msib"));
-        let products = self.kinds.iter().any(|k| matches!(k.as_str(), "tcm" | "tcp" | "pws" | "tcd"));
+    pub fn about_ports(&self, questions: &Questions) -> bool {
+        let products = || self.kinds.iter().filter_map(|kind| questions.product(kind));
+        let named_kind = products().any(|product| product.operations);
         let condition = self.cues.attributes.iter().any(|a| a == "condition")
-            && ["port", "ports", "harbor", "harbour", "seaport", "seaports", "sector", "waterways"]
-                .iter()
-                .any(|w| self.words.contains(*w));
-        let family = condition || self.cues.families.iter().any(|f| is_port_family(*f));
-        !products && self.numbers.is_empty() && (named_kind || (family && !self.cues.families.contains(&5)))
+            && questions.conditions.subjects.iter().any(|word| self.words.contains(word));
+        let family = condition || self.cues.families.iter().any(|f| questions.is_operation(*f));
+        let probabilities = questions.roles.probabilities.is_some_and(|f| self.cues.families.contains(&f));
+        !products().any(|product| product.numbered)
+            && self.numbers.is_empty()
+            && (named_kind || (family && !probabilities))
     }
 
     /// How many links a hyperedge satisfies, weighted; `None` where a link excludes it.
-    pub fn score(&self, edge: &Hyperedge) -> Option<i64> {
+    pub fn score(&self, edge: &Hyperedge, questions: &Questions) -> Option<i64> {
         if let (Some(as_of), Some(issued)) = (self.as_of, edge.issued_at)
             && issued > as_of
         {
             return None;
         }
-        let mut score = self.storm_score(edge)? + self.product_score(edge)? + self.time_score(edge)?;
+        let mut score =
+            self.storm_score(edge, questions)? + self.product_score(edge, questions)? + self.time_score(edge)?;
         let text = plain(&edge.text);
         score += self.place_score(edge, &text);
         if self.cues.families.contains(&edge.base_family) || self.cues.families.contains(&edge.family) {
@@ -123,25 +121,25 @@ impl Links {
         before && change.issued_at.is_some_and(|at| named(minute(at)))
     }
 
-    fn storm_score(&self, edge: &Hyperedge) -> Option<i64> {
+    fn storm_score(&self, edge: &Hyperedge, questions: &Questions) -> Option<i64> {
         if self.storms.is_empty() {
             return Some(0);
         }
         let mut of_edge =
             edge.members.iter().filter(|m| m.role == "storm" || m.entity.0.starts_with("storm:")).peekable();
         if of_edge.peek().is_none() {
-            return is_port_family(edge.base_family).then_some(0);
+            return questions.is_operation(edge.base_family).then_some(0);
         }
         let of_edge: Vec<_> = of_edge.collect();
         // A depression had but its number when the port was told.
-        if is_port_family(edge.base_family) && of_edge.iter().all(|m| is_numbered(&m.entity)) {
+        if questions.is_operation(edge.base_family) && of_edge.iter().all(|m| is_numbered(&m.entity)) {
             return Some(0);
         }
         let named = of_edge.iter().any(|m| self.storms.iter().any(|s| s.keys.contains(&m.entity)));
         named.then_some(points::STORM)
     }
 
-    fn product_score(&self, edge: &Hyperedge) -> Option<i64> {
+    fn product_score(&self, edge: &Hyperedge, questions: &Questions) -> Option<i64> {
         let product = product_of(edge);
         let kind = product.as_ref().map(|p| p.kind).unwrap_or("");
         let mut score = 0;
@@ -163,7 +161,7 @@ impl Links {
         }
         if self.numbers.is_empty() {
             // A kind that is named alone is as good as a number when it is no port document.
-            let hard = !self.kinds.is_empty() && !self.about_ports();
+            let hard = !self.kinds.is_empty() && !self.about_ports(questions);
             return (!hard || kind_named).then_some(score);
         }
         let number = product.and_then(|p| p.number)?;

@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use hypercane_schemas::{EntityKey, Fixed, Hyperedge};
 use jiff::Timestamp;
 
-use super::{super::Offered, Crossing, Links, Threshold, score::product_of};
+use super::{super::Offered, Links, Threshold, score::product_of};
+use crate::domain::{Crossing, Questions};
 
 /// One product of a series with what it says.
 #[derive(Clone, Debug)]
 struct Issue {
     product: EntityKey,
-    /// Present values by attribute; of a forecast the largest (smallest for pressure) over its points.
+    /// Present values by attribute; of a forecast the most extreme over its points.
     now: BTreeMap<String, Fixed>,
     forecast: BTreeMap<String, Fixed>,
     status: Option<String>,
@@ -26,6 +27,7 @@ fn series<'a>(
     edges: impl Iterator<Item = &'a Hyperedge>,
     storm: &[EntityKey],
     kind: &str,
+    questions: &Questions,
 ) -> Vec<Issue> {
     let mut issues: BTreeMap<(Timestamp, EntityKey), Issue> = BTreeMap::new();
     for edge in edges {
@@ -46,7 +48,7 @@ fn series<'a>(
             changes: String::new(),
         });
         let is_forecast = edge.valid_at.is_some_and(|at| at > issued);
-        let is_state = edge.base_family == 1;
+        let is_state = questions.roles.state == Some(edge.base_family);
         for attribute in &edge.attributes {
             let Some(number) = attribute.value.number else {
                 if attribute.name == "status" && !is_forecast && is_state {
@@ -58,12 +60,13 @@ fn series<'a>(
             if !is_forecast && !is_state {
                 continue;
             }
+            let least = questions.measure(&attribute.name).is_some_and(|m| m.extreme == Some(Crossing::Down));
             values
                 .entry(attribute.name.clone())
-                .and_modify(|v| *v = if attribute.name == "pressure" { (*v).min(number) } else { (*v).max(number) })
+                .and_modify(|v| *v = if least { (*v).min(number) } else { (*v).max(number) })
                 .or_insert(number);
         }
-        if edge.base_family == 4 && edge.attributes.iter().any(|a| a.name == "change") {
+        if questions.roles.warnings == Some(edge.base_family) && edge.attributes.iter().any(|a| a.name == "change") {
             issue.changes.push_str(&edge.text);
             issue.changes.push(' ');
         }
@@ -87,27 +90,32 @@ impl Links {
     }
 
     /// Products that bear on a question about order, with the weight of each, by reasoning over the series of each storm.
-    pub(super) fn key_products(&self, candidates: &[Offered<'_>]) -> BTreeMap<EntityKey, i64> {
+    pub(super) fn key_products(&self, candidates: &[Offered<'_>], questions: &Questions) -> BTreeMap<EntityKey, i64> {
         let mut keys = BTreeMap::new();
-        if !self.intends_series() || self.about_ports() {
+        if !self.intends_series() || self.about_ports(questions) {
             return keys;
         }
-        let about_changes = self.cues.families.contains(&4);
-        let kinds: &[&str] = match (about_changes, self.kinds.as_slice()) {
-            (true, _) => &["tcp", "tcm"],
-            (_, [one]) if one == "tcp" => &["tcp"],
-            _ => &["tcm", "tcp"],
+        let about_changes = questions.roles.warnings.is_some_and(|family| self.cues.families.contains(&family));
+        let of_series = &questions.series;
+        let kinds: &[String] = match (about_changes, self.kinds.as_slice()) {
+            (true, _) => &of_series.warnings,
+            // The first kind is the one that is followed anyway.
+            (_, [one]) if of_series.kinds.iter().skip(1).any(|kind| kind == one) => &self.kinds,
+            _ => &of_series.kinds,
         };
         for storm in &self.storms {
             let edges = candidates.iter().map(|candidate| candidate.edge);
-            let found = kinds.iter().map(|kind| series(self, edges.clone(), &storm.keys, kind)).find(|s| s.len() > 1);
+            let found = kinds
+                .iter()
+                .map(|kind| series(self, edges.clone(), &storm.keys, kind, questions))
+                .find(|s| s.len() > 1);
             let Some(issues) = found else { continue };
-            self.weigh(&issues, about_changes, &mut keys);
+            self.weigh(&issues, about_changes, questions, &mut keys);
         }
         keys
     }
 
-    fn weigh(&self, issues: &[Issue], about_changes: bool, keys: &mut BTreeMap<EntityKey, i64>) {
+    fn weigh(&self, issues: &[Issue], about_changes: bool, questions: &Questions, keys: &mut BTreeMap<EntityKey, i64>) {
         let mut add = |at: usize, weight: i64| {
             if let Some(issue) = issues.get(at) {
                 let held = keys.entry(issue.product.clone()).or_insert(0);
@@ -140,8 +148,8 @@ impl Links {
         if intent.first || intent.change {
             for threshold in &self.cues.thresholds {
                 let values = |issue: &Issue| {
-                    // Pressure is not forecast.
-                    let forecast = intent.forecast && threshold.attribute != "pressure";
+                    let is_forecast = questions.measure(&threshold.attribute).is_some_and(|m| m.forecast);
+                    let forecast = intent.forecast && is_forecast;
                     let from = if forecast { &issue.forecast } else { &issue.now };
                     from.get(&threshold.attribute).copied()
                 };
@@ -179,11 +187,10 @@ impl Links {
             }
         }
         if intent.extreme || intent.sequence || intent.change {
-            for (attribute, crossing) in
-                [("max_wind", Crossing::Up), ("pressure", Crossing::Down), ("motion_speed", Crossing::Up)]
-            {
-                let asked =
-                    self.cues.attributes.iter().any(|a| a == attribute) || (attribute == "max_wind" && intent.extreme);
+            let extremes = questions.measures.iter().filter_map(|m| Some((m.attribute.as_str(), m.extreme?)));
+            for (nth, (attribute, crossing)) in extremes.enumerate() {
+                // Without a word for what, the first is meant.
+                let asked = self.cues.attributes.iter().any(|a| a == attribute) || (nth == 0 && intent.extreme);
                 if asked && intent.extreme {
                     let values = issues.iter().enumerate().filter_map(|(at, i)| Some((at, *i.now.get(attribute)?)));
                     let best = match crossing {

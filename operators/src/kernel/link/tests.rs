@@ -1,19 +1,7 @@
 //! Questions of many forms, and what they are linked to.
 
 use super::*;
-
-fn domain() -> Domain {
-    let text = r#"
-name = "test"
-hub_degree = 64
-fuzzy_threshold = 0.85
-families = [{ number = 1, name = "State", phase = "state", phase_rank = 1, relations = ["has_cyclone_state"] }]
-status_classes = [{ name = "Tropical Depression", aliases = ["TD"] }, { name = "Tropical Storm" }, { name = "Hurricane" }]
-[attributes]
-max_wind = { kind = "number", unit = "kt", cues = ["wind", "winds"] }
-"#;
-    Domain::parse(text, &Default::default()).expect("the test pack is right")
-}
+use crate::domain::cyclone;
 
 fn storm(key: &str, name: &str, mention: &str, slots: &QuestionSlots) -> Vec<AliasMatch> {
     let at = |form: &str| slots.mentions.iter().position(|m| m.form == form);
@@ -31,7 +19,7 @@ fn storm(key: &str, name: &str, mention: &str, slots: &QuestionSlots) -> Vec<Ali
 
 #[test]
 fn a_year_tells_storms_of_one_name_apart() {
-    let domain = domain();
+    let domain = cyclone();
     for (question, key) in [
         ("How strong was Beryl (2018) in advisory 4?", "storm:AL022018"),
         ("How strong was Beryl at 0900 UTC on 6 July 2024?", "storm:AL022024"),
@@ -48,7 +36,7 @@ fn a_year_tells_storms_of_one_name_apart() {
 
 #[test]
 fn classes_are_read_apart_from_titles_and_warnings() {
-    let domain = domain();
+    let domain = cyclone();
     let classes = |q: &str| read_question(q, &domain, None).cues.classes;
     assert_eq!(classes("When did NHC first title Cindy a Tropical Storm?"), ["Tropical Storm"]);
     assert!(classes("Was a Tropical Storm Warning in effect with Hurricane Irma?").is_empty());
@@ -56,7 +44,7 @@ fn classes_are_read_apart_from_titles_and_warnings() {
 
 #[test]
 fn thresholds_come_in_any_unit() {
-    let domain = domain();
+    let domain = cyclone();
     let values = |q: &str| -> Vec<(String, String)> {
         let cues = read_question(q, &domain, None).cues;
         cues.thresholds.into_iter().map(|t| (t.attribute, t.value.to_string())).collect()

@@ -3,86 +3,82 @@
 use hypercane_schemas::Fixed;
 
 use super::{
-    Crossing, Cues, Threshold,
+    Cues, Threshold,
     words::{Token, find_phrase, number_word},
 };
+use crate::domain::{Measure, Questions};
 
-/// Least wind in kt of the Saffir-Simpson categories.
-const CATEGORIES: [f64; 5] = [64.0, 83.0, 96.0, 113.0, 137.0];
-/// Miles an hour in kt.
-const MPH: f64 = 1.0 / 1.150_78;
-
-pub(super) fn read(tokens: &[Token], words: &[&str], cues: &mut Cues) {
-    let has = |phrase: &str| find_phrase(words, phrase).is_some();
-    let mut winds = Vec::new();
+/// Adds the thresholds that a question names. `words` are those of its tokens.
+pub(super) fn read(tokens: &[Token], words: &[&str], questions: &Questions, cues: &mut Cues) {
+    let mut values: Vec<(&Measure, f64)> = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         let here = at;
         at += 1;
-        let value = match tokens[here].number() {
-            Some((value, suffix)) => Some((f64::from(value), suffix.to_owned(), here + 1)),
-            None => number_word(tokens, here).map(|(value, taken)| (f64::from(value), String::new(), here + taken)),
+        let number = match tokens[here].number() {
+            Some((value, suffix)) => Some((f64::from(value), suffix, here + 1)),
+            None => number_word(tokens, here).map(|(value, taken)| (f64::from(value), "", here + taken)),
         };
-        let Some((value, suffix, mut next)) = value else { continue };
+        let Some((value, suffix, next)) = number else { continue };
         at = next;
-        let unit = if suffix.is_empty() {
-            next += usize::from(tokens.get(next).is_some_and(|t| t.lower == "-"));
-            let unit = tokens.get(next).map(|t| t.lower.clone()).unwrap_or_default();
-            // `34, 50 and 64 kt`: the unit stands after the last one.
-            if matches!(unit.as_str(), "," | "and" | "or" | "/") && matches!(value as u16, 34 | 39 | 50 | 58) {
-                let later =
-                    tokens[next..].iter().take(7).find(|t| matches!(t.lower.as_str(), "kt" | "knot" | "knots" | "mph"));
-                later.map(|t| t.lower.clone()).unwrap_or_default()
-            } else {
-                unit
+        let measured = if suffix.is_empty() { unit(tokens, next, value, questions) } else { named(suffix, questions) };
+        if let Some((measure, factor)) = measured {
+            // A converted value is meant for a whole one.
+            values.push((measure, if factor == 1.0 { value } else { (value * factor).round() }));
+        }
+    }
+    let found = |phrase: &String| find_phrase(words, phrase).is_some();
+    for measure in &questions.measures {
+        for level in &measure.levels {
+            // A phrase inside a longer one that stands there too is not meant for itself.
+            let hidden = |phrase: &&String| {
+                let longer = measure.levels.iter().flat_map(|level| &level.words).filter(|other| found(other));
+                longer.into_iter().any(|other| other.len() > phrase.len() && other.contains(phrase.as_str()))
+            };
+            if level.words.iter().any(|phrase| found(phrase) && !hidden(&phrase)) {
+                values.push((measure, level.value));
             }
-        } else {
-            suffix
-        };
-        match unit.as_str() {
-            "kt" | "kts" | "knot" | "knots" => winds.push(value),
-            "mph" => winds.push((value * MPH).round()),
-            "miles" if tokens.get(next + 1).is_some_and(|t| matches!(t.lower.as_str(), "per" | "an")) => {
-                winds.push((value * MPH).round())
-            }
-            "mb" | "hpa" | "millibars" | "mbar" => cues.thresholds.push(threshold("pressure", value, Crossing::Down)),
-            "%" | "percent" | "per" => cues.thresholds.push(threshold("probability_cumulative", value, Crossing::Up)),
-            _ => {}
         }
     }
-    for (n, wind) in CATEGORIES.iter().enumerate() {
-        if has(&format!("category {}", n + 1)) || has(&format!("cat {}", n + 1)) {
-            winds.push(*wind);
-        }
-    }
-    for (phrase, wind) in [
-        ("hurricane force", 64.0),
-        ("hurricane strength", 64.0),
-        ("tropical storm force", 34.0),
-        ("tropical storm strength", 34.0),
-        ("gale*", 34.0),
-        ("storm force", 50.0),
-        ("major hurricane*", 96.0),
-    ] {
-        let hidden = phrase == "storm force" && has("tropical storm force");
-        if has(phrase) && !hidden {
-            winds.push(wind);
-        }
-    }
-    let slow = ["slow*", "forward speed", "moving at", "motion", "crawl*"].iter().any(|p| has(p));
-    for wind in winds {
-        let level = wind as u16;
-        if matches!(level, 34 | 50 | 64) && !cues.wind_levels.contains(&level) {
+    for (measure, value) in values {
+        let level = value as u16;
+        if measure.reported.contains(&level) && !cues.wind_levels.contains(&level) {
             cues.wind_levels.push(level);
         }
-        let (attribute, crossing) =
-            if slow && wind < 30.0 { ("motion_speed", Crossing::Down) } else { ("max_wind", Crossing::Up) };
-        cues.thresholds.push(threshold(attribute, wind, crossing));
+        let meant = questions.measures.iter().find(|other| {
+            let instead_of = other.instead_of.as_ref();
+            instead_of
+                .is_some_and(|of| of.attribute == measure.attribute && value < of.below && of.words.iter().any(found))
+        });
+        let measure = meant.unwrap_or(measure);
+        cues.thresholds.push(Threshold {
+            attribute: measure.attribute.clone(),
+            value: Fixed::from_f64(value),
+            crossing: measure.crossing,
+        });
     }
     cues.thresholds.sort();
     cues.thresholds.dedup();
 }
 
-fn threshold(attribute: &str, value: f64, crossing: Crossing) -> Threshold {
-    Threshold { attribute: attribute.to_owned(), value: Fixed::from_f64(value), crossing }
+/// The measure whose unit is this word, and the unit's factor.
+fn named<'a>(word: &str, questions: &'a Questions) -> Option<(&'a Measure, f64)> {
+    questions.measures.iter().find_map(|measure| Some((measure, *measure.units.get(word)?)))
+}
+
+/// The measure whose unit follows a value that ends before `next`.
+fn unit<'a>(tokens: &[Token], next: usize, value: f64, questions: &'a Questions) -> Option<(&'a Measure, f64)> {
+    let next = next + usize::from(tokens.get(next).is_some_and(|t| t.lower == "-"));
+    let word = tokens.get(next)?.lower.as_str();
+    if let Some(after) = tokens.get(next + 1)
+        && let Some(found) = named(&format!("{word} {}", after.lower), questions)
+    {
+        return Some(found);
+    }
+    // `34, 50 and 64 kt`: the unit stands after the last one.
+    if matches!(word, "," | "and" | "or" | "/") {
+        let later = tokens[next..].iter().take(7).find_map(|t| named(&t.lower, questions));
+        return later.filter(|(measure, _)| measure.listed.contains(&(value as u16)));
+    }
+    named(word, questions)
 }
