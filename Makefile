@@ -23,7 +23,7 @@ demo-kafka: packages-kafka models build ## the same through Apache Kafka, which 
 	deploy/kafka/with-broker.sh $(HYPERCANE) demo --lake $(DEMO_LAKE) --brokers '{brokers}'
 
 build: packages ## build the command target/release/hypercane
-	$(CARGO) build --release --locked --package hypercane --bin hypercane
+	$(CARGO) build --release --locked --workspace --bin hypercane
 
 test: packages-kafka models check doc ## everything: format, lints, docs, all tests with a real Kafka broker
 	deploy/kafka/with-broker.sh $(CARGO) test --release --locked --workspace

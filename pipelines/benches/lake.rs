@@ -1,6 +1,6 @@
 //! What a commit costs, how that grows with the number of commits, and how fast rows are laid out and read back.
 //!
-//! `cargo bench -p hypercane --bench lake [-- FOLDER]`; the lake is left in FOLDER for a look with other tools.
+//! `cargo bench --workspace --bench lake [-- FOLDER]`; the lake is left in FOLDER for a look with other tools.
 
 use std::{
     error::Error,

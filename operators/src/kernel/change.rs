@@ -131,12 +131,19 @@ fn differences(before: &BTreeMap<&str, &Value>, after: &BTreeMap<&str, &Value>) 
         attributes.push(Attribute { name: format!("{name}_to"), value: to.clone() });
         if let (Some(a), Some(b)) = (from.number, to.number) {
             let by = Fixed(b.0.saturating_sub(a.0));
-            let value = Value { number: Some(by), unit: to.unit.clone(), time: None, given: by.to_string() };
+            let value = Value { number: Some(by), unit: to.unit.clone(), time: None, given: rounded(by).to_string() };
             attributes.push(Attribute { name: format!("{name}_by"), value });
         }
     }
     attributes.sort();
     attributes
+}
+
+/// To a tenth, half away from zero: a converted distance is shown as people write one; the attribute keeps what it is.
+fn rounded(number: Fixed) -> Fixed {
+    const TENTH: i64 = Fixed::SCALE / 10;
+    let half = if number.0 < 0 { -TENTH / 2 } else { TENTH / 2 };
+    Fixed(number.0.saturating_add(half) / TENTH * TENTH)
 }
 
 /// Longest text that is shown in the line, in bytes.
@@ -151,8 +158,8 @@ fn sentence(kind: &Kind<'_>, from: &Hyperedge, to: &Hyperedge, attributes: &[Att
         (None, None) => "an unknown time".into(),
     };
     let shown = |value: &Value| match value.number {
-        Some(number) if value.unit.is_empty() => number.to_string(),
-        Some(number) => format!("{number} {}", value.unit),
+        Some(number) if value.unit.is_empty() => rounded(number).to_string(),
+        Some(number) => format!("{} {}", rounded(number), value.unit),
         None => value.given.clone(),
     };
     let by_horizon = if from.horizon_hours.is_some() { ", by horizon" } else { "" };
@@ -183,4 +190,18 @@ fn sentence(kind: &Kind<'_>, from: &Hyperedge, to: &Hyperedge, attributes: &[Att
         text.push_str(" unchanged");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use hypercane_schemas::Fixed;
+
+    use super::rounded;
+
+    #[test]
+    fn numbers_are_shown_to_a_tenth() {
+        for (number, shown) in [(464.902_066, "464.9"), (-94.65, "-94.7"), (75.0, "75"), (0.04, "0"), (-0.05, "-0.1")] {
+            assert_eq!(rounded(Fixed::from_f64(number)).to_string(), shown);
+        }
+    }
 }
