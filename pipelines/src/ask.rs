@@ -15,14 +15,12 @@ use hypercane_operators::{
     domain::Domain,
     kernel::{EvidenceStep, evidence},
 };
-use hypercane_schemas::{
-    AnswerStep, Change, ContentHash, Entity, EntityKey, Epoch, Hyperedge, HyperedgeId, Query, Vector,
-};
+use hypercane_schemas::{AnswerStep, Change, Entity, EntityKey, Epoch, Hyperedge, HyperedgeId, Query};
 
 use crate::{
     connect::{
         self,
-        embed::{MemoryStore, Recorded, VectorStore, template_hash},
+        embed::Recorded,
         format::Input,
         lake::Lake,
         transport::{Event, Feed, Next},
@@ -40,18 +38,6 @@ pub struct Answer {
     pub hyperedges: BTreeMap<HyperedgeId, Hyperedge>,
     /// Who takes part in them.
     pub entities: BTreeMap<EntityKey, Entity>,
-}
-
-/// The vectors that a lake has recorded of a model, to read only.
-///
-/// # Errors
-/// The lake can't be read.
-pub async fn recorded_vectors(lake: &Lake, model: &str) -> Result<MemoryStore, pipeline::Error> {
-    let known: Vec<(ContentHash, Vector)> =
-        lake.read_model_outputs(model, template_hash()).await?.into_iter().collect();
-    let store = MemoryStore::default();
-    store.put(&known)?;
-    Ok(store)
 }
 
 /// Asks a lake as it stood at an epoch; `told` hears what is being done.

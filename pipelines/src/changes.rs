@@ -11,6 +11,11 @@ use hypercane_schemas::{
 /// Updates of one record kind.
 pub type Updates<R> = Vec<(R, Epoch, Diff)>;
 
+/// The same updates, with rows of their own.
+pub(crate) fn owned<R: Clone>(updates: Updates<Shared<R>>) -> Updates<R> {
+    updates.into_iter().map(|(row, epoch, diff)| ((*row).clone(), epoch, diff)).collect()
+}
+
 /// All updates of one or more epochs. After [`Changes::consolidate`] each row stands once an epoch, and none cancels.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(missing_docs)] // The fields are the record kinds of the same names.

@@ -12,6 +12,7 @@ mod run;
 mod schema;
 mod setup;
 mod show;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -44,6 +45,7 @@ enum Command {
     Export(export::Arguments),
     Publish(publish::Arguments),
     Schema(schema::Arguments),
+    Verify(verify::Arguments),
 }
 
 /// Runs what the arguments say. Errors are printed with their causes.
@@ -70,6 +72,7 @@ pub fn main() -> ExitCode {
         Command::Publish(arguments) => publish::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
     };
     match outcome {
         Ok(code) => code,

@@ -16,4 +16,5 @@ pub mod publish;
 pub mod results;
 pub mod run;
 pub mod telemetry;
+pub mod verify;
 pub mod worker;

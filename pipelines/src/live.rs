@@ -9,7 +9,7 @@
 //! vectors   ---------------------^
 //! ```
 
-use std::{cell::RefCell, rc::Rc, sync::Arc};
+use std::{cell::RefCell, collections::BTreeSet, rc::Rc, sync::Arc};
 
 use differential_dataflow::input::{Input as _, InputSession};
 use hypercane_operators::{
@@ -66,8 +66,11 @@ impl Inputs {
 /// Where a worker's updates wait until their epoch is complete.
 pub type Outbox = Rc<RefCell<Changes>>;
 
-/// Builds the dataflow on one worker.
-pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>) -> (Inputs, Outbox, probe::Handle<Epoch>) {
+/// The groups whose facts are kept; all where it is `None`.
+pub type Groups = Option<Arc<BTreeSet<GroupKey>>>;
+
+/// Builds the dataflow on one worker. What is kept of a group alone does not depend on which other groups are.
+pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>, groups: Groups) -> (Inputs, Outbox, probe::Handle<Epoch>) {
     let outbox = Outbox::default();
     let mut probe = probe::Handle::new();
     let (document_input, document_changes) = scope.new_input();
@@ -81,7 +84,8 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>) -> (Inputs, Outbox, p
 
     let (extracted, unreadable) = extract(chunk(documents.clone()), Arc::clone(domain));
     let (assertions, unknown_words) = canonicalize(supersede(extracted), Arc::clone(domain));
-    let assertions = unify(assertions);
+    let assertions = unify(assertions)
+        .filter(move |assertion| groups.as_ref().is_none_or(|groups| groups.contains(&assertion.hyperedge.group)));
     let facts = dedupe(assertions.clone());
     let reference_times = reference_times(horizons.clone(), assertions);
     let stated = inject_horizons(facts.clone(), reference_times.clone());

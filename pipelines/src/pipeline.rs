@@ -14,13 +14,12 @@ use std::{
 
 use hypercane_operators::{Shared, domain::Domain};
 use hypercane_schemas::{
-    ContentHash, Diff, Document, DocumentKey, Epoch, HorizonUpdate, ModelOutput, Query, Record, Reject, ResultEvent,
-    Vector,
+    ContentHash, Diff, Document, DocumentKey, Epoch, HorizonUpdate, ModelOutput, Query, Reject, ResultEvent, Vector,
 };
 use tokio::task::JoinHandle;
 
 use crate::{
-    changes::{Changes, Updates},
+    changes::{Changes, owned},
     connect::{
         self,
         embed::{self, Recorded},
@@ -291,10 +290,6 @@ fn encode(changes: Changes, epoch: Epoch, offsets: Offsets) -> Result<CommitBatc
     Ok(batch)
 }
 
-fn owned<R: Record>(updates: Updates<Shared<R>>) -> Updates<R> {
-    updates.into_iter().map(|(row, epoch, diff)| ((*row).clone(), epoch, diff)).collect()
-}
-
 /// The inputs that stand in a lake.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
@@ -331,6 +326,18 @@ pub async fn read_inputs(lake: &Lake, as_of: Option<Epoch>) -> Result<Inputs, la
     })
 }
 
+/// The vectors that a lake has recorded of a model, to read only.
+///
+/// # Errors
+/// The lake can't be read.
+pub async fn recorded_vectors(lake: &Lake, model: &str) -> Result<embed::MemoryStore, Error> {
+    let known = lake.read_model_outputs(model, embed::template_hash()).await?;
+    let known: Vec<(ContentHash, Vector)> = known.into_iter().collect();
+    let store = embed::MemoryStore::default();
+    embed::VectorStore::put(&store, &known)?;
+    Ok(store)
+}
+
 /// The record of vectors in a lake: what it holds is read once, what is new is appended at once.
 pub struct LakeVectors {
     memory: embed::MemoryStore,
@@ -351,10 +358,7 @@ impl LakeVectors {
     /// # Errors
     /// The lake can't be read.
     pub async fn open(lake: Lake, model: &str) -> Result<Self, Error> {
-        let known = lake.read_model_outputs(model, embed::template_hash()).await?;
-        let memory = embed::MemoryStore::default();
-        let known: Vec<(ContentHash, Vector)> = known.into_iter().collect();
-        embed::VectorStore::put(&memory, &known)?;
+        let memory = recorded_vectors(&lake, model).await?;
         Ok(Self { memory, lake, model: model.into(), runtime: tokio::runtime::Handle::current() })
     }
 }

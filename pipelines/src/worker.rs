@@ -20,7 +20,7 @@ use timely::{WorkerConfig, communication::WorkerGuards};
 
 use crate::{
     changes::Changes,
-    live::{DocumentChange, HorizonChange, QueryChange, live},
+    live::{DocumentChange, Groups, HorizonChange, QueryChange, live},
 };
 
 /// The input of one epoch.
@@ -110,6 +110,14 @@ impl Engine {
     /// # Errors
     /// The threads can't be started.
     pub fn start(n_workers: usize, first_epoch: Epoch, domain: Arc<Domain>) -> Result<Self, Error> {
+        Self::start_on(None, n_workers, first_epoch, domain)
+    }
+
+    /// Starts threads that keep the facts of some groups only.
+    ///
+    /// # Errors
+    /// The threads can't be started.
+    pub fn start_on(groups: Groups, n_workers: usize, first_epoch: Epoch, domain: Arc<Domain>) -> Result<Self, Error> {
         let n_workers = n_workers.max(1);
         let (epochs, inboxes): (Vec<_>, Vec<_>) = (0..n_workers).map(|_| unbounded()).unzip();
         let inboxes: Mutex<Vec<Option<Inbox>>> = Mutex::new(inboxes.into_iter().map(Some).collect());
@@ -124,7 +132,8 @@ impl Engine {
             let inbox = inboxes.lock().ok().and_then(|mut inboxes| inboxes[worker.index()].take());
             let Some(inbox) = inbox else { return };
             let _watch = told.clone();
-            let (mut inputs, outbox, probe) = worker.dataflow_named("live", |scope| live(scope, &domain));
+            let (mut inputs, outbox, probe) =
+                worker.dataflow_named("live", |scope| live(scope, &domain, groups.clone()));
             inputs.advance_to(first_epoch);
             while let Ok((epoch, batch)) = inbox.recv() {
                 batch.documents.into_iter().for_each(|change| inputs.documents.send(change));

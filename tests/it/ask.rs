@@ -3,14 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use hypercane::{
-    ask::{Answer, ask_lake, await_answer, recorded_vectors},
+    ask::{Answer, ask_lake, await_answer},
     connect::{
         embed::{Hashed, MemoryStore, Model as _},
         lake::{self, Lake},
         memory,
         transport::Limits,
     },
-    pipeline::Pipeline,
+    pipeline::{Pipeline, recorded_vectors},
 };
 use hypercane_schemas::{AnswerStep, Epoch, QueryId};
 use tokio::runtime::Runtime;

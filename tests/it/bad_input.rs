@@ -6,9 +6,9 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
-    process::{Command, Output},
-    sync::{Arc, OnceLock, atomic::AtomicBool},
+    path::PathBuf,
+    process::Output,
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -26,7 +26,10 @@ use hypercane::{
 use hypercane_operators::extract;
 use hypercane_schemas::{Document, HorizonUpdate, Hyperedge, Query, Record, Reject, Stage};
 
-use crate::hypergraph::forecast_advisory;
+use crate::{
+    command::{hypercane, root},
+    hypergraph::forecast_advisory,
+};
 
 /// A message: topic, key, payload.
 type Message = (&'static str, String, Option<Vec<u8>>);
@@ -115,10 +118,6 @@ fn post(text: &str) -> Vec<u8> {
 /// A text that ships with the demonstration.
 fn demo_text(name: &str) -> String {
     fs::read_to_string(root().join("data/demo").join(name)).unwrap()
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
 #[test]
@@ -289,32 +288,6 @@ fn a_cut_text_is_replaced_by_the_whole_one_under_its_key() {
     let left: Vec<_> = healed.rejects.iter().map(|reject| (&reject.key, reject.line, &reject.reason)).collect();
     let whole = outcome(vec![("documents", "cut/whole".into(), Some(document(&text)))]);
     assert_eq!(left.len(), whole.rejects.len() * keys.len(), "rejects of the cut texts are left: {left:?}");
-}
-
-/// Runs the command. It is built first, so that the test never meets an older one.
-fn hypercane(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
-    static COMMAND: OnceLock<PathBuf> = OnceLock::new();
-    let command = COMMAND.get_or_init(|| {
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--release", "--quiet", "--workspace", "--bins"]).current_dir(root());
-        // What cargo tells this test of its package would make build scripts run again, and with them half the dependencies.
-        for (name, _) in std::env::vars_os() {
-            let name = name.to_string_lossy();
-            if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
-                cargo.env_remove(&*name);
-            }
-        }
-        let built = cargo.status().expect("cargo runs");
-        assert!(built.success(), "the command can't be built");
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-        target.join("release/hypercane")
-    });
-    Command::new(command)
-        .args(arguments)
-        .envs(variables.iter().copied())
-        .current_dir(root())
-        .output()
-        .unwrap_or_else(|e| panic!("{}: {e}", command.display()))
 }
 
 /// Fails unless the command refused, with all words in its message and no word of a panic.

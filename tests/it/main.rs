@@ -4,11 +4,13 @@
 //! - `harness`: random histories, the running engine, and what it accumulates to
 //! - `plain`: the hypergraph by its definition, from scratch
 //! - `hypergraph`: incremental equals rebuild, on 1, 2 and 4 workers
+//! - `command`: the command, as users run it
 //! - `bad_input`: what cannot be used is kept with its reason, and the stream goes on
 //! - `lakes`: small lakes, made by a pipeline
 //! - `export`: the state of a lake as plain files, and that equal states are equal bytes
 //! - `secured`: a broker that takes TLS and SASL only
 //! - `ask`: one question, of a lake and of a running pipeline
+//! - `verify`: a lake is what a rebuild of its input gives, and what is not is shown
 //! - `schemas`: serde, Arrow and JSON Schema agree
 //! - `tidy`: the layout's invariants
 
@@ -18,6 +20,7 @@
 mod arrival;
 mod ask;
 mod bad_input;
+mod command;
 mod export;
 mod harness;
 mod hypergraph;
@@ -26,3 +29,4 @@ mod plain;
 mod schemas;
 mod secured;
 mod tidy;
+mod verify;

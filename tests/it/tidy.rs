@@ -8,16 +8,14 @@ use std::{
     process::{Command, Stdio},
 };
 
+use crate::command::root;
+
 /// The folders at the top, each with its README.
 const FOLDERS: [&str; 6] = ["data", "deploy", "operators", "pipelines", "schemas", "tests"];
 
 /// A file of code longer than this says in its header why: a line that starts with [`WHY_LONG`].
 const MOST_LINES: usize = 500;
 const WHY_LONG: &str = "//! Long, because";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_owned()
-}
 
 /// All files below a folder, but for what is built, fetched or hidden.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {

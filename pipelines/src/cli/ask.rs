@@ -14,13 +14,14 @@ use tokio::runtime::Runtime;
 
 use super::{progress::Progress, setup};
 use crate::{
-    ask::{Answer, ask_lake, recorded_vectors},
+    ask::{Answer, ask_lake},
     config::Config,
     connect::{
         lake::{self, Lake},
         packs,
     },
     export::AsOf,
+    pipeline::recorded_vectors,
 };
 
 /// Ask one question, of a lake or of a running pipeline.

@@ -5,12 +5,14 @@
 
 mod hashed;
 mod minilm;
+mod record_only;
 mod recorded;
 mod service;
 mod store;
 
 pub use hashed::Hashed;
 pub use minilm::Embedder;
+pub use record_only::RecordOnly;
 pub use recorded::Recorded;
 pub use service::{EmbedService, ServiceSettings};
 pub use store::{FileStore, MemoryStore, VectorStore};

@@ -2,7 +2,10 @@
 //!
 //! A row that was written twice (the process died before it knew of the first) does no harm: equal keys have equal values.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use arrow::{
     array::{Array, AsArray, Float32Array, ListArray, RecordBatch, StringArray},
@@ -30,6 +33,20 @@ impl Lake {
         Ok(())
     }
 
+    /// The models of which there are outputs.
+    pub async fn models(&self) -> Result<BTreeSet<String>, Error> {
+        let mut models = BTreeSet::new();
+        let Some(files) = Files::of(&self.storage, MODEL_OUTPUTS).await? else { return Ok(models) };
+        for file in files.all() {
+            let collect = &mut |batch: RecordBatch| {
+                models.extend(text(&batch, "model")?.iter().flatten().map(str::to_owned));
+                Ok(())
+            };
+            files.read(file, collect).await?;
+        }
+        Ok(models)
+    }
+
     /// All outputs of one model under one template, by the hash of their input.
     pub async fn read_model_outputs(
         &self,
@@ -44,6 +61,16 @@ impl Lake {
         }
         Ok(outputs)
     }
+}
+
+/// The text column of that name.
+fn text<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a StringArray, Error> {
+    let column = batch.column_by_name(name).and_then(|column| column.as_string_opt::<i32>());
+    column.ok_or_else(|| mistyped(name))
+}
+
+fn mistyped(name: &str) -> Error {
+    Error::row(MODEL_OUTPUTS, format!("there is no column `{name}` of the right type"))
 }
 
 fn schema() -> SchemaRef {
@@ -69,9 +96,7 @@ fn collect(
     template: &str,
     outputs: &mut BTreeMap<ContentHash, Vector>,
 ) -> Result<(), Error> {
-    let mistyped = |name| Error::row(MODEL_OUTPUTS, format!("there is no column `{name}` of the right type"));
-    let text = |name| batch.column_by_name(name).and_then(|c| c.as_string_opt::<i32>()).ok_or_else(|| mistyped(name));
-    let (models, templates, inputs) = (text("model")?, text("template")?, text("input")?);
+    let (models, templates, inputs) = (text(batch, "model")?, text(batch, "template")?, text(batch, "input")?);
     let vectors = batch.column_by_name("vector").and_then(|c| c.as_list_opt::<i32>());
     let vectors = vectors.ok_or_else(|| mistyped("vector"))?;
     for row in 0..batch.num_rows() {
