@@ -39,13 +39,16 @@ PY
 if [ -n "${KAFKA_SECURE:-}" ]; then
   need keytool "it makes the broker's certificate and comes with Java"
   PROTOCOL=SASL_SSL
+  # What is made from here on holds the password.
+  umask 077
   PASSWORD="$(python3 -c 'import secrets; print(secrets.token_hex(16))')"
-  STORE=(-keystore "$DIR/broker.p12" -storetype PKCS12 -storepass "$PASSWORD" -alias broker)
+  export PASSWORD
+  STORE=(-keystore "$DIR/broker.p12" -storetype PKCS12 -storepass:env PASSWORD -alias broker)
   rm -f "$DIR/broker.p12"
   keytool -genkeypair "${STORE[@]}" -keyalg RSA -keysize 2048 -validity 30 -dname CN=127.0.0.1 -ext san=ip:127.0.0.1 \
     >/dev/null 2>&1 || die "no certificate could be made"
   keytool -exportcert -rfc "${STORE[@]}" >"$DIR/ca.pem" 2>/dev/null || die "the certificate could not be written"
-  (umask 077 && echo "$PASSWORD" >"$DIR/password")
+  echo "$PASSWORD" >"$DIR/password"
   LOGIN='org.apache.kafka.common.security.plain.PlainLoginModule required'
   SECURITY="sasl.enabled.mechanisms=PLAIN
 sasl.mechanism.inter.broker.protocol=PLAIN

@@ -1,7 +1,7 @@
 //! A broker that takes TLS and SASL only: every property goes through to librdkafka, and a wrong password is told.
 
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
     time::Duration,
 };
@@ -12,8 +12,10 @@ use hypercane::connect::{
     transport::{Event, Limits, Next, RawRecord},
 };
 
+use crate::command::root;
+
 fn script(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/kafka").join(name)
+    root().join("deploy/kafka").join(name)
 }
 
 /// A broker of this test's own, stopped when it goes.

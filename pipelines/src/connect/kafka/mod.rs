@@ -19,14 +19,15 @@ pub use topics::{create_topics, ends};
 use std::{
     collections::BTreeMap,
     sync::{Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rdkafka::{
     ClientConfig, ClientContext,
     config::RDKafkaLogLevel,
-    consumer::{BaseConsumer, ConsumerContext},
+    consumer::{BaseConsumer, Consumer as _, ConsumerContext},
     error::{KafkaError, RDKafkaErrorCode},
+    metadata::Metadata,
 };
 
 use super::Error;
@@ -71,8 +72,7 @@ struct Listener {
 #[derive(Clone, Debug)]
 struct Complaint {
     reason: String,
-    /// Whether it stays until somebody changes something, such as a password.
-    is_lasting: bool,
+    is_refusal: bool,
 }
 
 impl Listener {
@@ -80,17 +80,22 @@ impl Listener {
         self.complaint.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether the brokers refuse us, so that waiting is of no use.
+    /// Whether the brokers have refused us since something last went well, so that waiting is of no use.
     fn is_refused(&self) -> bool {
-        self.complaint().is_some_and(|complaint| complaint.is_lasting)
+        self.complaint().is_some_and(|complaint| complaint.is_refusal)
     }
 
-    fn hear(&self, reason: &str, is_lasting: bool) {
+    fn hear(&self, reason: &str, is_refusal: bool) {
         let mut last = self.complaint.lock().unwrap_or_else(PoisonError::into_inner);
         // What follows a refusal, such as that all brokers are down, only says the same in other words.
-        if is_lasting || !last.as_ref().is_some_and(|last| last.is_lasting) {
-            *last = Some(Complaint { reason: reason.to_owned(), is_lasting });
+        if is_refusal || !last.as_ref().is_some_and(|last| last.is_refusal) {
+            *last = Some(Complaint { reason: reason.to_owned(), is_refusal });
         }
+    }
+
+    /// Something went well: what was complained of before is no reason any more.
+    fn forget(&self) {
+        *self.complaint.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
@@ -111,17 +116,39 @@ impl ClientContext for Listener {
         if error.rdkafka_error_code() == Some(RDKafkaErrorCode::PartitionEOF) {
             return;
         }
-        self.hear(reason, is_lasting(&error));
+        self.hear(reason, error.rdkafka_error_code().is_some_and(is_refusal));
         tracing::warn!(%error, reason, "librdkafka");
     }
 }
 
-/// Lets the listener of a consumer hear what waits to be told: why brokers refuse us, often. Only for a consumer to which
-/// nothing is assigned, since a record that comes up is lost.
-fn hear_complaints<C: ConsumerContext>(consumer: &BaseConsumer<C>) {
-    // Some of what is told ends a poll early without a word, so that silence once is not the end.
-    for _ in 0..5 {
-        while consumer.poll(Duration::from_millis(20)).is_some() {}
+/// How long brokers may take to answer a question.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long one attempt at it takes; between two of them it is heard whether brokers refuse us.
+const ATTEMPT: Duration = Duration::from_secs(1);
+
+/// What the brokers say of a topic, or of all. The consumer must have nothing assigned: its listener hears by polling, and a
+/// record that came up would be lost. A refusal ends the wait at once.
+fn describe<C: ConsumerContext>(
+    consumer: &BaseConsumer<C>,
+    listener: &Listener,
+    topic: Option<&str>,
+) -> Result<Metadata, KafkaError> {
+    let began = Instant::now();
+    loop {
+        let error = match consumer.fetch_metadata(topic, ATTEMPT) {
+            Ok(described) => {
+                listener.forget();
+                return Ok(described);
+            }
+            Err(error) => error,
+        };
+        // Some of what is told ends a poll early without a word, so that silence once is not the end.
+        for _ in 0..5 {
+            while consumer.poll(Duration::from_millis(20)).is_some() {}
+        }
+        if listener.is_refused() || began.elapsed() > ANSWER_TIMEOUT {
+            return Err(error);
+        }
     }
 }
 
@@ -151,29 +178,38 @@ fn is_lasting(error: &KafkaError) -> bool {
         KafkaError::AdminOp(code) => Some(*code),
         other => other.rdkafka_error_code(),
     };
+    code.is_some_and(is_refusal)
+        || matches!(
+            code,
+            Some(
+                Code::Fatal
+                    | Code::UnknownTopic
+                    | Code::UnknownTopicOrPartition
+                    | Code::UnknownPartition
+                    | Code::InvalidTopic
+                    | Code::AutoOffsetReset
+                    | Code::OffsetOutOfRange
+                    | Code::MessageSizeTooLarge
+                    | Code::InvalidArgument
+                    | Code::InvalidReplicationFactor
+                    | Code::InvalidPartitions
+                    | Code::PolicyViolation
+                    | Code::UnsupportedVersion
+            )
+        )
+}
+
+/// Whether brokers do not take who we say we are, or do not let us do what we ask for.
+fn is_refusal(code: RDKafkaErrorCode) -> bool {
+    use RDKafkaErrorCode as Code;
     matches!(
         code,
-        Some(
-            Code::Fatal
-                | Code::Authentication
-                | Code::SaslAuthenticationFailed
-                | Code::UnsupportedSASLMechanism
-                | Code::TopicAuthorizationFailed
-                | Code::GroupAuthorizationFailed
-                | Code::ClusterAuthorizationFailed
-                | Code::UnknownTopic
-                | Code::UnknownTopicOrPartition
-                | Code::UnknownPartition
-                | Code::InvalidTopic
-                | Code::AutoOffsetReset
-                | Code::OffsetOutOfRange
-                | Code::MessageSizeTooLarge
-                | Code::InvalidArgument
-                | Code::InvalidReplicationFactor
-                | Code::InvalidPartitions
-                | Code::PolicyViolation
-                | Code::UnsupportedVersion
-        )
+        Code::Authentication
+            | Code::SaslAuthenticationFailed
+            | Code::UnsupportedSASLMechanism
+            | Code::TopicAuthorizationFailed
+            | Code::GroupAuthorizationFailed
+            | Code::ClusterAuthorizationFailed
     )
 }
 

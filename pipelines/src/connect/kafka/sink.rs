@@ -71,7 +71,9 @@ impl Sink {
         let mut mentioned = began;
         while let Err(error) = self.producer.flush(Duration::from_secs(1)) {
             if self.producer.context().listener.is_refused() {
-                return Err(failure("no record was delivered", error, Some(&self.producer.context().listener)));
+                let n_records = self.producer.in_flight_count();
+                let what = format!("{n_records} records were not delivered");
+                return Err(failure(what, error, Some(&self.producer.context().listener)));
             }
             if mentioned.elapsed() > MENTION_AGAIN {
                 let n_records = self.producer.in_flight_count();
@@ -153,9 +155,12 @@ impl ProducerContext for Deliveries {
     type DeliveryOpaque = ();
 
     fn delivery(&self, result: &DeliveryResult<'_>, (): ()) {
-        if let Err((error, message)) = result {
-            let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-            first.get_or_insert_with(|| (message.topic().to_owned(), error.clone()));
+        match result {
+            Ok(_) => self.listener.forget(),
+            Err((error, message)) => {
+                let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+                first.get_or_insert_with(|| (message.topic().to_owned(), error.clone()));
+            }
         }
     }
 }

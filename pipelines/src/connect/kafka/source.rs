@@ -24,7 +24,7 @@ use rdkafka::{
     message::BorrowedMessage,
 };
 
-use super::{Error, Listener, Properties, client_config, failure, hear_complaints, is_lasting};
+use super::{ANSWER_TIMEOUT, Error, Listener, Properties, client_config, describe, failure, is_lasting};
 use crate::connect::transport::{Event, Feed, Limits, Outlet, RawRecord};
 
 /// Which of the partitions one process reads, where several share the topics.
@@ -80,8 +80,6 @@ impl std::fmt::Debug for Handle {
     }
 }
 
-/// How long the broker may take to describe a topic.
-const METADATA_TIMEOUT: Duration = Duration::from_secs(15);
 /// How often new partitions are looked for.
 const LOOK_FOR_PARTITIONS: Duration = Duration::from_secs(30);
 /// How often a trouble that goes on is mentioned.
@@ -232,12 +230,12 @@ impl Reader {
     /// Assigns those partitions of ours that are not yet read.
     fn assign_new(&mut self, start: &Start) -> Result<(), Error> {
         let listener = self.consumer.context();
-        let metadata = self.consumer.fetch_metadata(Some(&self.topic), METADATA_TIMEOUT).map_err(|e| {
-            if self.assigned.is_empty() {
-                hear_complaints(&self.consumer);
-            }
-            failure(format!("no broker described topic {}", self.topic), e, Some(&listener.0))
-        })?;
+        let described = match self.assigned.is_empty() {
+            true => describe(&self.consumer, &listener.0, Some(&self.topic)),
+            false => self.consumer.fetch_metadata(Some(&self.topic), ANSWER_TIMEOUT),
+        };
+        let metadata = described
+            .map_err(|e| failure(format!("no broker described topic {}", self.topic), e, Some(&listener.0)))?;
         let described = metadata.topics().iter().find(|topic| topic.name() == &*self.topic);
         let partitions = described.map(|topic| topic.partitions()).unwrap_or_default();
         if partitions.is_empty() {

@@ -6,17 +6,17 @@ use rdkafka::{
     admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
     consumer::{BaseConsumer, Consumer, ConsumerContext},
     error::{KafkaError, RDKafkaErrorCode},
-    metadata::Metadata,
 };
 
-use super::{Error, Listener, Properties, client_config, failure, hear_complaints};
+use super::{ANSWER_TIMEOUT, Error, Listener, Properties, client_config, describe, failure};
 
 /// Creates those of the topics that do not exist, with so many partitions each and the broker's own replication factor.
 /// Returns the names of the new ones.
 pub async fn create_topics(properties: &Properties, names: &[&str], n_partitions: i32) -> Result<Vec<String>, Error> {
     // The admin client never says why brokers refuse us; a consumer does.
     let consumer = consumer(properties)?;
-    describe(&consumer, None).map_err(|e| failure("no broker answered", e, Some(consumer.context())))?;
+    describe(&consumer, consumer.context(), None)
+        .map_err(|e| failure("no broker answered", e, Some(consumer.context())))?;
     let config = client_config(properties, &[], &[])?;
     let admin: AdminClient<Listener> = config
         .create_with_context(Listener::default())
@@ -44,23 +44,11 @@ pub async fn create_topics(properties: &Properties, names: &[&str], n_partitions
 
 impl ConsumerContext for Listener {}
 
-/// How long the broker may take to say where a topic ends.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
-
 /// A consumer that only asks.
 fn consumer(properties: &Properties) -> Result<BaseConsumer<Listener>, Error> {
     let config = client_config(properties, &[], &[])?;
     let consumer = config.create_with_context(Listener::default());
     consumer.map_err(|e| failure("the Kafka consumer could not be set up", e, None))
-}
-
-/// What the brokers say of a topic, or of all. After an error the listener has heard the reason.
-fn describe(consumer: &BaseConsumer<Listener>, topic: Option<&str>) -> Result<Metadata, KafkaError> {
-    let described = consumer.fetch_metadata(topic, ANSWER_TIMEOUT);
-    if described.is_err() {
-        hear_complaints(consumer);
-    }
-    described
 }
 
 /// The offsets at which the topics end now, by topic and partition: where to start reading what is yet to come.
@@ -69,7 +57,7 @@ pub fn ends(properties: &Properties, topics: &[String]) -> Result<BTreeMap<(Stri
     let mut ends = BTreeMap::new();
     for topic in topics {
         let failed = |e| failure(format!("topic {topic} can't be described"), e, Some(consumer.context()));
-        let metadata = describe(&consumer, Some(topic)).map_err(failed)?;
+        let metadata = describe(&consumer, consumer.context(), Some(topic)).map_err(failed)?;
         for partition in metadata.topics().iter().flat_map(|topic| topic.partitions()) {
             let (_, end) = consumer.fetch_watermarks(topic, partition.id(), ANSWER_TIMEOUT).map_err(failed)?;
             ends.insert((topic.clone(), partition.id()), end);
