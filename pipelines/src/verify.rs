@@ -7,20 +7,21 @@ use differential_dataflow::consolidation::consolidate;
 use hypercane_operators::{Shared, domain::Domain};
 use hypercane_schemas::{
     AnswerStep, Conflict, ContentHash, Degree, Diff, Document, Entity, Epoch, GroupKey, HorizonUpdate, Hyperedge,
-    HyperedgeId, Incidence, Precedence, Query, Record, Reject, Stage,
+    HyperedgeId, Incidence, Precedence, Query, Record, Reject, Stage, Vector,
 };
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    changes::{Updates, owned},
+    changes::{Changes, Updates, owned},
     connect::{
         embed::{EmbedService, RecordOnly, Recorded, ServiceSettings},
         lake::{self, Lake},
     },
     enrich::Enricher,
     export::{self, AsOf},
-    pipeline::{self, read_inputs, recorded_vectors},
+    live::Groups,
+    pipeline::{self, Inputs, read_inputs, recorded_vectors},
     worker::{Batch, Engine},
 };
 
@@ -47,7 +48,7 @@ pub enum Error {
 /// What is verified.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Only so many groups, chosen by the seed.
+    /// Only so many of the groups that the lake holds, chosen by the seed.
     pub sample: Option<usize>,
     /// Chooses the groups.
     pub seed: u64,
@@ -66,14 +67,14 @@ pub struct Verified {
     pub epoch: Epoch,
     /// Documents from which everything was computed again.
     pub n_documents: usize,
-    /// The groups of the sample; empty where all were verified.
-    pub groups: Vec<GroupKey>,
+    /// The groups of the sample; `None` where all were verified.
+    pub groups: Option<Vec<GroupKey>>,
     /// Each table that was compared.
     pub tables: Vec<Table>,
 }
 
 impl Verified {
-    /// Whether the lake holds what follows from its input, and nothing else.
+    /// Whether what was compared is what follows from the input, and nothing else.
     pub fn is_same(&self) -> bool {
         self.tables.iter().all(|table| table.n_missing == 0 && table.n_extra == 0)
     }
@@ -115,62 +116,105 @@ pub async fn verify(
     told: impl Fn(String),
 ) -> Result<Verified, Error> {
     let epoch = AsOf::Latest.epoch(lake).await?;
+    match settings.sample {
+        None => whole(lake, epoch, domain, settings, told).await,
+        Some(size) => sampled(lake, epoch, domain, settings, size, told).await,
+    }
+}
+
+/// Every table.
+async fn whole(
+    lake: &Lake,
+    epoch: Epoch,
+    domain: &Arc<Domain>,
+    settings: &Settings,
+    told: impl Fn(String),
+) -> Result<Verified, Error> {
     told("reading the input".into());
     let inputs = read_inputs(lake, Some(epoch)).await?;
-    told("reading the hyperedges".into());
-    let mut hyperedges = lake.read::<Hyperedge>(Some(epoch)).await?;
-    let groups = settings.sample.map(|size| sample(&hyperedges, size, settings.seed));
-
-    let mut batch = Batch::default();
-    if groups.is_none() {
-        told("reading the recorded vectors".into());
-        batch.vectors = vectors(lake, domain, settings, &inputs).await?;
-        batch.queries = inputs.queries.into_iter().map(|row| (row.id.clone(), 0, Some(Shared::new(row)))).collect();
-    }
+    told("reading the recorded vectors".into());
+    let vectors = vectors(lake, domain, settings, &inputs).await?;
     let n_documents = inputs.documents.len();
-    batch.documents = inputs.documents.into_iter().map(|row| (row.key.clone(), 0, Some(Shared::new(row)))).collect();
-    batch.horizons = inputs.horizons.into_iter().map(|row| (row.group.clone(), 0, Some(row))).collect();
     told(format!("working off {n_documents} documents again"));
-    let kept = groups.clone().map(Arc::new);
-    let engine = Engine::start_on(kept, settings.n_workers, epoch, Arc::clone(domain));
-    let rebuilt = engine.and_then(|mut engine| engine.step(batch)).map_err(pipeline::Error::from)?;
+    let rebuilt = rebuild(inputs, vectors, None, epoch, domain, settings.n_workers)?;
 
     told("comparing".into());
-    let n_shown = settings.n_shown;
     let mut tables = Vec::new();
     macro_rules! compare {
-        ($rows:expr, $record:ty) => {
-            tables.push(compare(lake.read::<$record>(Some(epoch)).await?, $rows, n_shown)?)
+        ($record:ty, $rows:expr) => {
+            tables.push(compare(lake.read::<$record>(Some(epoch)).await?, $rows, settings.n_shown)?)
         };
     }
-    let Some(groups) = groups else {
-        tables.push(compare(hyperedges, owned(rebuilt.hyperedges), n_shown)?);
-        compare!(owned(rebuilt.documents), Document);
-        compare!(rebuilt.horizons, HorizonUpdate);
-        compare!(owned(rebuilt.queries), Query);
-        compare!(owned(rebuilt.entities), Entity);
-        compare!(rebuilt.incidence, Incidence);
-        compare!(rebuilt.degrees, Degree);
-        compare!(rebuilt.precedence, Precedence);
-        compare!(rebuilt.conflicts, Conflict);
-        compare!(rebuilt.answers, AnswerStep);
-        // What could not be decoded never was a record, so nothing in the input tables tells of it.
-        let mut rejects = lake.read::<Reject>(Some(epoch)).await?;
-        rejects.retain(|(reject, _)| reject.stage != Stage::Decode);
-        tables.push(compare(rejects, rebuilt.rejects, n_shown)?);
-        return Ok(Verified { epoch, n_documents, groups: Vec::new(), tables });
-    };
+    compare!(Document, owned(rebuilt.documents));
+    compare!(HorizonUpdate, rebuilt.horizons);
+    compare!(Query, owned(rebuilt.queries));
+    compare!(Entity, owned(rebuilt.entities));
+    compare!(Hyperedge, owned(rebuilt.hyperedges));
+    compare!(Incidence, rebuilt.incidence);
+    compare!(Degree, rebuilt.degrees);
+    compare!(Precedence, rebuilt.precedence);
+    compare!(Conflict, rebuilt.conflicts);
+    compare!(AnswerStep, rebuilt.answers);
+    // What could not be decoded never was a record, so nothing in the input tables tells of it.
+    let mut rejects = lake.read::<Reject>(Some(epoch)).await?;
+    rejects.retain(|(reject, _)| reject.stage != Stage::Decode);
+    tables.push(compare(rejects, rebuilt.rejects, settings.n_shown)?);
+    Ok(Verified { epoch, n_documents, groups: None, tables })
+}
+
+/// What a sample of groups has to itself: hyperedges, incidence, precedence.
+async fn sampled(
+    lake: &Lake,
+    epoch: Epoch,
+    domain: &Arc<Domain>,
+    settings: &Settings,
+    size: usize,
+    told: impl Fn(String),
+) -> Result<Verified, Error> {
+    told("reading the hyperedges".into());
+    let mut hyperedges = lake.read::<Hyperedge>(Some(epoch)).await?;
+    let groups = Arc::new(sample(&hyperedges, size, settings.seed));
     hyperedges.retain(|(hyperedge, _)| groups.contains(&hyperedge.group));
-    let of_groups: BTreeSet<HyperedgeId> = hyperedges.iter().map(|(hyperedge, _)| hyperedge.id).collect();
-    let also: BTreeSet<HyperedgeId> = rebuilt.hyperedges.iter().map(|(hyperedge, ..)| hyperedge.id).collect();
-    tables.push(compare(hyperedges, owned(rebuilt.hyperedges), n_shown)?);
+    told("reading the input".into());
+    let mut inputs = read_inputs(lake, Some(epoch)).await?;
+    inputs.queries.clear();
+    let n_documents = inputs.documents.len();
+    told(format!("working off {n_documents} documents again"));
+    let rebuilt = rebuild(inputs, Vec::new(), Some(Arc::clone(&groups)), epoch, domain, settings.n_workers)?;
+
+    told("comparing".into());
+    let stored = hyperedges.iter().map(|(hyperedge, _)| hyperedge.id);
+    let computed = rebuilt.hyperedges.iter().map(|(hyperedge, ..)| hyperedge.id);
+    let of_groups: BTreeSet<HyperedgeId> = stored.chain(computed).collect();
     let mut incidence = lake.read::<Incidence>(Some(epoch)).await?;
-    incidence.retain(|(row, _)| of_groups.contains(&row.hyperedge) || also.contains(&row.hyperedge));
-    tables.push(compare(incidence, rebuilt.incidence, n_shown)?);
+    incidence.retain(|(row, _)| of_groups.contains(&row.hyperedge));
     let mut precedence = lake.read::<Precedence>(Some(epoch)).await?;
     precedence.retain(|(row, _)| groups.contains(&row.before.group));
-    tables.push(compare(precedence, rebuilt.precedence, n_shown)?);
-    Ok(Verified { epoch, n_documents, groups: groups.into_iter().collect(), tables })
+    let tables = vec![
+        compare(hyperedges, owned(rebuilt.hyperedges), settings.n_shown)?,
+        compare(incidence, rebuilt.incidence, settings.n_shown)?,
+        compare(precedence, rebuilt.precedence, settings.n_shown)?,
+    ];
+    Ok(Verified { epoch, n_documents, groups: Some(groups.iter().cloned().collect()), tables })
+}
+
+/// What follows from the inputs, in one step.
+fn rebuild(
+    inputs: Inputs,
+    vectors: Vec<(ContentHash, Vector)>,
+    groups: Groups,
+    epoch: Epoch,
+    domain: &Arc<Domain>,
+    n_workers: usize,
+) -> Result<Changes, Error> {
+    let batch = Batch {
+        documents: inputs.documents.into_iter().map(|row| (row.key.clone(), 0, Some(Shared::new(row)))).collect(),
+        horizons: inputs.horizons.into_iter().map(|row| (row.group.clone(), 0, Some(row))).collect(),
+        queries: inputs.queries.into_iter().map(|row| (row.id.clone(), 0, Some(Shared::new(row)))).collect(),
+        vectors,
+    };
+    let engine = Engine::start_on(groups, n_workers, epoch, Arc::clone(domain));
+    Ok(engine.and_then(|mut engine| engine.step(batch)).map_err(pipeline::Error::from)?)
 }
 
 /// The vectors that the documents and questions ask for, all from the record.
@@ -178,8 +222,8 @@ async fn vectors(
     lake: &Lake,
     domain: &Arc<Domain>,
     settings: &Settings,
-    inputs: &pipeline::Inputs,
-) -> Result<Vec<(ContentHash, hypercane_schemas::Vector)>, Error> {
+    inputs: &Inputs,
+) -> Result<Vec<(ContentHash, Vector)>, Error> {
     let model = match &settings.model {
         Some(model) => model.clone(),
         None => {

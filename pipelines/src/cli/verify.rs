@@ -37,10 +37,10 @@ pub(super) struct Arguments {
     /// The domain pack that the pipeline uses: a folder, or the name of one that ships.
     #[arg(long, default_value = "cyclone")]
     domain: String,
-    /// Verify only so many groups, for large lakes: their hyperedges, incidence and precedence. All documents are read, but
-    /// what they say of other groups is left out.
-    #[arg(long, value_name = "GROUPS")]
-    sample: Option<usize>,
+    /// Verify only so many of the groups that the lake holds, for large lakes: their hyperedges, incidence and precedence.
+    /// All documents are read, but what they say of other groups is left out.
+    #[arg(long, value_name = "GROUPS", value_parser = clap::value_parser!(u64).range(1..))]
+    sample: Option<u64>,
     /// Chooses the groups of the sample.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let progress = Progress::start(&runtime);
     let domain = Arc::new(packs::load(&arguments.domain)?);
     let settings = Settings {
-        sample: arguments.sample,
+        sample: arguments.sample.map(|size| usize::try_from(size).unwrap_or(usize::MAX)),
         seed: arguments.seed,
         model: arguments.model.clone(),
         n_workers: arguments.workers,
@@ -94,9 +94,9 @@ fn shown(verified: &Verified) -> String {
         let numbers = [table.n_rows, table.n_missing, table.n_extra].map(|number| number.to_string());
         drawn.add_row([vec![table.table.to_owned()], numbers.to_vec()].concat());
     }
-    let scope = match verified.groups.len() {
-        0 => String::new(),
-        n => format!(", {n} groups of a sample"),
+    let (scope, subject) = match &verified.groups {
+        None => (String::new(), "The lake holds"),
+        Some(groups) => (format!(", {} groups of a sample", groups.len()), "These groups hold"),
     };
     let mut text =
         format!("epoch {}, computed again from {} documents{scope}\n{drawn}\n", verified.epoch, verified.n_documents);
@@ -105,9 +105,9 @@ fn shown(verified: &Verified) -> String {
             text.push_str(&told(table.table, difference));
         }
     }
-    text.push_str(match verified.is_same() {
-        true => "The lake holds what follows from its input, and nothing else.\n",
-        false => "The lake differs from what follows from its input.\n",
+    text.push_str(&match verified.is_same() {
+        true => format!("{subject} what follows from the input, and nothing else.\n"),
+        false => "The lake differs from what follows from its input.\n".to_owned(),
     });
     text
 }
@@ -120,8 +120,7 @@ fn told(table: &str, difference: &Difference) -> String {
     };
     let mut row = difference.row.to_string();
     if row.len() > LONGEST_SHOWN {
-        let end = (0..=LONGEST_SHOWN).rev().find(|at| row.is_char_boundary(*at)).unwrap_or_default();
-        row.truncate(end);
+        row.truncate(row.floor_char_boundary(LONGEST_SHOWN));
         row.push('…');
     }
     let places = difference.row.get("provenance").and_then(|provenance| provenance.as_array());
