@@ -30,13 +30,16 @@ pub struct Embedded {
     pub vector: Option<Vector>,
     /// The hash of its shelf ([`shelf_of`]).
     pub shelf: ContentHash,
+    /// The keys under which questions find it, sorted.
+    pub scope: Vec<ScopeKey>,
 }
 
 impl Embedded {
     /// A hyperedge with its vector.
-    pub fn new(hyperedge: Shared<Hyperedge>, vector: Option<Vector>) -> Self {
+    pub fn new(hyperedge: Shared<Hyperedge>, vector: Option<Vector>, domain: &Domain) -> Self {
         let shelf = ContentHash::of_parts([shelf_of(&hyperedge)]);
-        Self { hyperedge, vector, shelf }
+        let scope = edge_scope_keys(&hyperedge, domain.questions());
+        Self { hyperedge, vector, shelf, scope }
     }
 }
 
@@ -67,9 +70,11 @@ impl Candidate {
 pub fn embed<'scope>(
     hyperedges: Collection<'scope, (HyperedgeId, Shared<Hyperedge>)>,
     vectors: Collection<'scope, (ContentHash, Vector)>,
+    domain: Arc<Domain>,
 ) -> Collection<'scope, Shared<Embedded>> {
     let by_text = hyperedges.map(|(_, hyperedge)| (hyperedge.embedded_as, hyperedge));
-    left_join(by_text, vectors).map(|(_, hyperedge, vector)| Shared::new(Embedded::new(hyperedge, vector)))
+    left_join(by_text, vectors)
+        .map(move |(_, hyperedge, vector)| Shared::new(Embedded::new(hyperedge, vector, &domain)))
 }
 
 /// The candidates of each query.
@@ -78,18 +83,21 @@ pub fn candidates<'scope>(
     hyperedges: Collection<'scope, Shared<Embedded>>,
     domain: Arc<Domain>,
 ) -> Collection<'scope, (QueryId, Candidate)> {
-    let (asking, offering, scoring) = (Arc::clone(&domain), Arc::clone(&domain), Arc::clone(&domain));
-    let asked = queries.clone().flat_map(move |(id, query)| {
-        let keys = query.links.scope(asking.questions()).into_iter();
-        keys.map(|key| (key, (id.clone(), query.clone()))).collect::<Vec<(ScopeKey, _)>>()
+    let scoring = Arc::clone(&domain);
+    let asked = queries.clone().flat_map(|(id, query)| {
+        let keys = query.links.scope.iter();
+        keys.map(|key| (*key, (id.clone(), query.clone()))).collect::<Vec<_>>()
     });
-    let offered = hyperedges.clone().flat_map(move |embedded| {
-        let keys = edge_scope_keys(&embedded.hyperedge, offering.questions()).into_iter();
-        keys.map(|key| (key, embedded.clone())).collect::<Vec<_>>()
+    let offered = hyperedges.clone().flat_map(|embedded| {
+        let keys = embedded.scope.iter();
+        keys.map(|key| (*key, embedded.clone())).collect::<Vec<_>>()
     });
     let linked = asked
-        .join_map(offered, move |_, (id, query), embedded| {
-            Candidate::of(query, embedded, &scoring).map(|candidate| (id.clone(), candidate))
+        .join_map(offered, move |key, (id, query), embedded| {
+            // They meet under every key that they share; once is enough.
+            let met = query.links.scope.iter().find(|key| embedded.scope.binary_search(key).is_ok());
+            let candidate = if met == Some(key) { Candidate::of(query, embedded, &scoring) } else { None };
+            candidate.map(|candidate| (id.clone(), candidate))
         })
         .flat_map(|candidate| candidate);
     linked.concat(nearest(queries, hyperedges, domain))
@@ -108,9 +116,7 @@ fn nearest<'scope>(
     hyperedges: Collection<'scope, Shared<Embedded>>,
     domain: Arc<Domain>,
 ) -> Collection<'scope, (QueryId, Candidate)> {
-    let asking = Arc::clone(&domain);
-    let is_open = move |query: &LinkedQuery| query.links.scope(asking.questions()).is_empty();
-    let open = queries.filter(move |(_, query)| query.vector.is_some() && is_open(query));
+    let open = queries.filter(|(_, query)| query.vector.is_some() && query.links.scope.is_empty());
     let everywhere =
         open.clone().flat_map(|(id, query)| (0..SHARDS).map(move |shard| (shard, (id.clone(), query.clone()))));
     let texts = hyperedges

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! documents -> upsert -> chunk -> extract -> supersede -> canonicalize -> unify -> dedupe -> inject_horizons -+-> hyperedges
-//! horizons  -> upsert ----------------------------------> reference_times ----^                      |
-//!                                                                      synthesize_changes <----------+
+//! horizons  -> upsert --------------------------------------------> reference_times -------------^           |
+//!                                                                      synthesize_changes <------------------+
 //!                     incidence, degrees, entities, precedence, conflicts <- hyperedges
 //! queries   -> upsert -> link -> candidates -> trajectory -> answers
 //! vectors   ---------------------^
@@ -96,7 +96,8 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>, groups: Groups) -> (I
 
     let entities = entities(facts, Arc::clone(domain));
     let queries_linked = link(queries.clone(), entities.clone(), vectors.clone(), Arc::clone(domain));
-    let candidates = candidates(queries_linked.clone(), embed(hyperedges.clone(), vectors), Arc::clone(domain));
+    let embedded = embed(hyperedges.clone(), vectors, Arc::clone(domain));
+    let candidates = candidates(queries_linked.clone(), embedded, Arc::clone(domain));
 
     let rules = Arc::new(PrecedenceRules::from(&**domain));
     let cells = cells(hyperedges.clone(), Arc::clone(&rules));

@@ -150,7 +150,7 @@ fn answer(query: &Query, state: &State, domain: &Domain) -> Vec<AnswerStep> {
         query: Shared::new(query.clone()),
     };
 
-    let asked = linked.links.scope(domain.questions());
+    let asked = &linked.links.scope;
     let nearest = nearest(&linked, state);
     let mut candidates: Vec<Candidate> = Vec::new();
     for hyperedge in state.hyperedges.keys() {
@@ -158,7 +158,7 @@ fn answer(query: &Query, state: &State, domain: &Domain) -> Vec<AnswerStep> {
         let near = asked.is_empty() && nearest.contains(&hyperedge.embedded_as);
         if in_scope || near {
             let vector = Some(vector(hyperedge.embedded_as));
-            let embedded = Shared::new(Embedded::new(Shared::new(hyperedge.clone()), vector));
+            let embedded = Shared::new(Embedded::new(Shared::new(hyperedge.clone()), vector, domain));
             candidates.extend(Candidate::of(&linked, &embedded, domain));
         }
     }

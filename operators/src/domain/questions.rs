@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use super::{DomainError, pack::Pack};
 
@@ -29,7 +29,8 @@ pub struct Questions {
     /// Conditions of ports.
     pub conditions: Conditions,
     /// Phrases that ask for a family, by its number.
-    pub families: BTreeMap<String, Vec<String>>,
+    #[serde(deserialize_with = "by_number")]
+    pub families: BTreeMap<u8, Vec<String>>,
     /// Phrases that tell how a question looks at order.
     pub intents: Intents,
     /// How products are numbered and counted.
@@ -204,6 +205,16 @@ pub struct InsteadOf {
     pub words: Vec<String>,
 }
 
+/// TOML knows keys of text only.
+fn by_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u8, Vec<String>>, D::Error> {
+    let by_text = BTreeMap::<String, Vec<String>>::deserialize(deserializer)?;
+    let numbered = by_text.into_iter().map(|(key, words)| {
+        let number = key.parse().map_err(|_| D::Error::custom(format!("{key:?} is no number of a family")))?;
+        Ok((number, words))
+    });
+    numbered.collect()
+}
+
 impl Questions {
     /// Reads the table and checks it against the pack.
     pub(super) fn parse(file: &str, text: &str, pack: &Pack) -> Result<Self, DomainError> {
@@ -214,10 +225,7 @@ impl Questions {
             false => Err(wrong(key.into(), format!("there is no family {number}"))),
         };
         for number in questions.families.keys() {
-            let known = number.parse().is_ok_and(|number| family("families", number).is_ok());
-            if !known {
-                return Err(wrong(format!("families.{number}"), format!("there is no family {number}")));
-            }
+            family(&format!("families.{number}"), *number)?;
         }
         let roles = &questions.roles;
         let single = [&roles.state, &roles.warnings, &roles.probabilities].into_iter().flatten();
@@ -235,13 +243,21 @@ impl Questions {
                 }
             }
         }
+        for kind in questions.types.storms.iter().chain(&questions.types.places) {
+            if !pack.entity_types.contains_key(kind) {
+                return Err(wrong("types".into(), format!("there is no entity type {kind:?}")));
+            }
+        }
+        let mut kinds = BTreeSet::new();
+        if let Some(twice) = questions.products.iter().find(|product| !kinds.insert(&product.kind)) {
+            return Err(wrong(format!("products.{}", twice.kind), "this product is there twice".into()));
+        }
+        for kind in questions.series.kinds.iter().chain(&questions.series.warnings) {
+            if !kinds.contains(kind) {
+                return Err(wrong("series".into(), format!("there is no product {kind:?}")));
+            }
+        }
         Ok(questions)
-    }
-
-    /// The families that the phrases ask for, each with its phrases.
-    pub fn family_words(&self) -> impl Iterator<Item = (u8, &[String])> {
-        // The keys are numbers: `parse` has checked them.
-        self.families.iter().filter_map(|(number, words)| Some((number.parse().ok()?, words.as_slice())))
     }
 
     /// Whether a family tells what ports do.

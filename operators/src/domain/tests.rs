@@ -222,6 +222,11 @@ fn errors_name_file_and_place() {
     assert!(asked("\nstop_word = []\n").starts_with("q.toml, line 2: unknown field `stop_word`"));
     assert_eq!(asked("[families]\n7 = [\"why\"]\n"), "q.toml, families.7: there is no family 7");
     assert_eq!(asked("[roles]\nwarnings = 4\n"), "q.toml, roles: there is no family 4");
+    assert!(asked("[families]\nseven = []\n").contains("\"seven\" is no number of a family"));
+    assert_eq!(asked("[types]\nplaces = [\"berth\"]\n"), "q.toml, types: there is no entity type \"berth\"");
+    let product = "[[products]]\nkind = \"a\"\nwords = []\n";
+    assert_eq!(asked(&product.repeat(2)), "q.toml, products.a: this product is there twice");
+    assert_eq!(asked("[series]\nkinds = [\"b\"]\n"), "q.toml, series: there is no product \"b\"");
     let measure = "[[measures]]\nattribute = \"depth\"\ncrossing = \"up\"\n";
     assert_eq!(asked(measure), "q.toml, measures.depth: there is no attribute of that name");
 }

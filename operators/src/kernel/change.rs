@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use hypercane_schemas::{Attribute, EntityKey, Fixed, Hyperedge, HyperedgeId, Member, Origin, Provenance, Value};
-
 use serde::{Deserialize, Serialize};
 
 use super::synthesize_changes::synthesize_changes;

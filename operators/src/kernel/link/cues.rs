@@ -79,7 +79,7 @@ pub(super) fn read(tokens: &[Token], question: &str, domain: &Domain) -> Cues {
     };
     let products = questions.products.iter().filter(|product| any(&product.words));
     cues.kinds.extend(products.map(|product| product.kind.clone()));
-    cues.families.extend(questions.family_words().filter(|(_, words)| any(words)).map(|(family, _)| family));
+    cues.families.extend(questions.families.iter().filter(|(_, words)| any(words)).map(|(family, _)| *family));
     let conditions = questions.conditions.words.iter().filter(|(_, words)| any(words));
     cues.conditions.extend(conditions.map(|(condition, _)| condition.clone()));
     if !cues.conditions.is_empty() {

@@ -78,7 +78,7 @@ impl Links {
         if !self.numbers.is_empty() || self.moments.is_empty() {
             return;
         }
-        let about_ports = self.about_ports(questions);
+        let about_ports = self.about_ports;
         let prompt = questions.products.iter().filter(|product| product.prompt).map(|product| product.kind.as_str());
         let kinds: Vec<&str> = if about_ports { vec![""] } else { prompt.collect() };
         for moment in &self.moments {

@@ -7,7 +7,7 @@ use jiff::{Timestamp, civil::Date};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AliasMatch, Cues, Match, Mention, Number, QuestionSlots, is_small, key_parts,
+    AliasMatch, Cues, Match, Mention, Number, QuestionSlots, ScopeKey, is_small, key_parts,
     mentions::normal_form,
     storms::storm_year,
     words::{Token, number_word, tokens},
@@ -63,6 +63,10 @@ pub struct Links {
     pub words: BTreeSet<String>,
     /// Only what had been issued by then counts.
     pub as_of: Option<Timestamp>,
+    /// Whether it is about what ports do; follows from the others.
+    pub about_ports: bool,
+    /// The keys under which its candidates are found, sorted; follow from the others. None where cosine alone finds them.
+    pub scope: Vec<ScopeKey>,
 }
 
 /// The year that stands beside a name: `Harvey (2017)`, `Harvey 2017`, `Harvey, 2017`.
@@ -170,6 +174,8 @@ pub fn resolve(slots: &QuestionSlots, matched: &[AliasMatch], domain: &Domain) -
             _ => {}
         }
     }
+    links.about_ports = links.is_about_ports(questions);
+    links.scope = links.scope_keys(questions);
     links
 }
 

@@ -7,15 +7,19 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-use hypercane_schemas::{EntityKey, Hyperedge};
+use hypercane_schemas::{ContentHash, EntityKey, Hyperedge};
 use jiff::{SignedDuration, Timestamp, civil::Date, tz::Offset};
 
 use super::{Links, key_parts, score::product_of};
 use crate::domain::Questions;
 
-/// A key that a question and a hyperedge share when the one may be evidence for the other.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct ScopeKey(pub String);
+/// A key that a question and a hyperedge share when the one may be evidence for the other: the hash of its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ScopeKey(pub ContentHash);
+
+fn hashed(words: &str) -> ScopeKey {
+    ScopeKey(ContentHash::of_parts([words]))
+}
 
 /// Whole minutes since 1970.
 pub(super) fn minute(at: Timestamp) -> i64 {
@@ -31,42 +35,42 @@ fn month(at: Date) -> String {
 }
 
 fn product_key(key: &EntityKey) -> ScopeKey {
-    ScopeKey(format!("product {}", key.0))
+    hashed(&format!("product {}", key.0))
 }
 fn issued_key(storm: &EntityKey, at: Date) -> ScopeKey {
-    ScopeKey(format!("issued {} {at}", storm.0))
+    hashed(&format!("issued {} {at}", storm.0))
 }
 fn valid_key(storm: &EntityKey, at: Timestamp) -> ScopeKey {
-    ScopeKey(format!("valid {} {}", storm.0, minute(at)))
+    hashed(&format!("valid {} {}", storm.0, minute(at)))
 }
 fn place_key(storm: &EntityKey, place: &EntityKey) -> ScopeKey {
-    ScopeKey(format!("place {} {}", storm.0, place.0))
+    hashed(&format!("place {} {}", storm.0, place.0))
 }
 /// A place under any storm, for questions that name no storm and no time.
 fn anywhere_key(place: &EntityKey) -> ScopeKey {
-    ScopeKey(format!("place {}", place.0))
+    hashed(&format!("place {}", place.0))
 }
 fn family_key(storm: &EntityKey, family: u8) -> ScopeKey {
-    ScopeKey(format!("family {} {family}", storm.0))
+    hashed(&format!("family {} {family}", storm.0))
 }
 fn horizon_key(storm: &EntityKey, hours: i32) -> ScopeKey {
-    ScopeKey(format!("horizon {} {hours}", storm.0))
+    hashed(&format!("horizon {} {hours}", storm.0))
 }
 fn port_month_key(at: Date) -> ScopeKey {
-    ScopeKey(format!("ports {}", month(at)))
+    hashed(&format!("ports {}", month(at)))
 }
 fn port_storm_key(storm: &EntityKey) -> ScopeKey {
-    ScopeKey(format!("ports {}", storm.0))
+    hashed(&format!("ports {}", storm.0))
 }
 /// Port documents that do not say when they were issued.
 fn undated_key() -> ScopeKey {
-    ScopeKey("ports undated".into())
+    hashed("ports undated")
 }
 fn probability_day_key(at: Date) -> ScopeKey {
-    ScopeKey(format!("probabilities {at}"))
+    hashed(&format!("probabilities {at}"))
 }
 fn day_key(at: Date) -> ScopeKey {
-    ScopeKey(format!("day {at}"))
+    hashed(&format!("day {at}"))
 }
 
 /// The keys of a hyperedge, sorted.
@@ -82,8 +86,8 @@ pub fn edge_scope_keys(edge: &Hyperedge, questions: &Questions) -> Vec<ScopeKey>
         }
         // All that was said on a day, for questions whose storm is not known; probabilities apart, since they are many.
         let is_probability = questions.roles.probabilities == Some(edge.base_family);
-        let key = if is_probability { probability_day_key } else { day_key };
-        keys.insert(key(day(issued)));
+        let of_day = if is_probability { probability_day_key } else { day_key };
+        keys.insert(of_day(day(issued)));
     }
     if is_port && edge.issued_at.is_none() {
         keys.insert(undated_key());
@@ -111,7 +115,7 @@ const PORT_WINDOW_DAYS: i64 = 24;
 
 impl Links {
     /// The keys under which candidates are found, sorted; the narrowest that the links allow.
-    pub fn scope(&self, questions: &Questions) -> Vec<ScopeKey> {
+    pub(super) fn scope_keys(&self, questions: &Questions) -> Vec<ScopeKey> {
         let asks = |family: Option<u8>| family.is_some_and(|family| self.cues.families.contains(&family));
         let mut keys = BTreeSet::new();
         let storms: Vec<&EntityKey> = self.storms.iter().flat_map(|s| &s.keys).collect();
@@ -120,7 +124,7 @@ impl Links {
             let places = self.places.iter().flat_map(|place| place.keys.iter().chain(&place.near));
             return places.map(anywhere_key).collect::<BTreeSet<_>>().into_iter().collect();
         }
-        if self.about_ports(questions) {
+        if self.about_ports {
             self.port_scope(&storms, &mut keys);
             if keys.is_empty() || !asks(questions.roles.warnings) {
                 return keys.into_iter().collect();
@@ -163,8 +167,8 @@ impl Links {
         }
         if storms.is_empty() {
             let days = self.moments.iter().map(|at| day(*at)).chain(self.days.iter().copied());
-            let key = if asks(questions.roles.probabilities) { probability_day_key } else { day_key };
-            keys.extend(days.map(key));
+            let of_day = if asks(questions.roles.probabilities) { probability_day_key } else { day_key };
+            keys.extend(days.map(of_day));
             self.port_scope(&storms, &mut keys);
         }
         keys.into_iter().collect()

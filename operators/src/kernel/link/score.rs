@@ -9,6 +9,7 @@ use super::{super::sequence, Links, Number, key_parts, scope::minute, storms::is
 use crate::domain::Questions;
 
 /// The product that a hyperedge comes from: kind, number and letter.
+#[derive(Clone, Copy)]
 pub(super) struct ProductOf<'a> {
     /// Its entity.
     pub key: &'a EntityKey,
@@ -63,7 +64,7 @@ mod points {
 
 impl Links {
     /// Whether the question is about what ports do.
-    pub fn about_ports(&self, questions: &Questions) -> bool {
+    pub(super) fn is_about_ports(&self, questions: &Questions) -> bool {
         let products = || self.kinds.iter().filter_map(|kind| questions.product(kind));
         let named_kind = products().any(|product| product.operations);
         let condition = self.cues.attributes.iter().any(|a| a == "condition")
@@ -82,8 +83,7 @@ impl Links {
         {
             return None;
         }
-        let mut score =
-            self.storm_score(edge, questions)? + self.product_score(edge, questions)? + self.time_score(edge)?;
+        let mut score = self.storm_score(edge, questions)? + self.product_score(edge)? + self.time_score(edge)?;
         let text = plain(&edge.text);
         score += self.place_score(edge, &text);
         if self.cues.families.contains(&edge.base_family) || self.cues.families.contains(&edge.family) {
@@ -139,7 +139,7 @@ impl Links {
         named.then_some(points::STORM)
     }
 
-    fn product_score(&self, edge: &Hyperedge, questions: &Questions) -> Option<i64> {
+    fn product_score(&self, edge: &Hyperedge) -> Option<i64> {
         let product = product_of(edge);
         let kind = product.as_ref().map(|p| p.kind).unwrap_or("");
         let mut score = 0;
@@ -161,7 +161,7 @@ impl Links {
         }
         if self.numbers.is_empty() {
             // A kind that is named alone is as good as a number when it is no port document.
-            let hard = !self.kinds.is_empty() && !self.about_ports(questions);
+            let hard = !self.kinds.is_empty() && !self.about_ports;
             return (!hard || kind_named).then_some(score);
         }
         let number = product.and_then(|p| p.number)?;

@@ -2,12 +2,16 @@
 //!
 //! The evidence for "first at" is the product before and the one at which it holds, so that a reader sees the change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use hypercane_schemas::{EntityKey, Fixed, Hyperedge};
+use hypercane_schemas::{ContentHash, EntityKey, Fixed};
 use jiff::Timestamp;
 
-use super::{super::Offered, Links, Threshold, score::product_of};
+use super::{
+    super::Offered,
+    Links, Threshold,
+    score::{ProductOf, product_of},
+};
 use crate::domain::{Crossing, Questions};
 
 /// One product of a series with what it says.
@@ -22,22 +26,25 @@ struct Issue {
 }
 
 /// The full products of one storm and kind, in order of issue.
-fn series<'a>(
+fn series(
     links: &Links,
-    edges: impl Iterator<Item = &'a Hyperedge>,
+    candidates: &[Offered<'_>],
     storm: &[EntityKey],
     kind: &str,
     questions: &Questions,
 ) -> Vec<Issue> {
+    let counts = |n: u16| links.since.is_none_or(|since| n >= since) && links.until.is_none_or(|until| n <= until);
+    let is_full = |product: &ProductOf<'_>| product.number.is_some_and(|n| n.letter.is_none() && counts(n.number));
+    let mut products: HashMap<ContentHash, Option<ProductOf<'_>>> = HashMap::new();
     let mut issues: BTreeMap<(Timestamp, EntityKey), Issue> = BTreeMap::new();
-    for edge in edges {
-        let Some(product) = product_of(edge).filter(|p| p.kind == kind) else { continue };
-        let Some(issued) = edge.issued_at else { continue };
+    for Offered { edge, shelf, .. } in candidates {
+        let product = products
+            .entry(*shelf)
+            .or_insert_with(|| product_of(edge).filter(|product| product.kind == kind && is_full(product)));
+        let (Some(product), Some(issued)) = (product, edge.issued_at) else { continue };
         let of_storm = edge.members.iter().any(|m| storm.contains(&m.entity));
-        let counts = |n: u16| links.since.is_none_or(|since| n >= since) && links.until.is_none_or(|until| n <= until);
-        let full = product.number.is_some_and(|n| n.letter.is_none() && counts(n.number));
         let early = links.as_of.is_none_or(|as_of| issued <= as_of);
-        if !of_storm || !full || !early {
+        if !of_storm || !early {
             continue;
         }
         let issue = issues.entry((issued, product.key.clone())).or_insert_with(|| Issue {
@@ -92,7 +99,7 @@ impl Links {
     /// Products that bear on a question about order, with the weight of each, by reasoning over the series of each storm.
     pub(super) fn key_products(&self, candidates: &[Offered<'_>], questions: &Questions) -> BTreeMap<EntityKey, i64> {
         let mut keys = BTreeMap::new();
-        if !self.intends_series() || self.about_ports(questions) {
+        if !self.intends_series() || self.about_ports {
             return keys;
         }
         let about_changes = questions.roles.warnings.is_some_and(|family| self.cues.families.contains(&family));
@@ -104,11 +111,8 @@ impl Links {
             _ => &of_series.kinds,
         };
         for storm in &self.storms {
-            let edges = candidates.iter().map(|candidate| candidate.edge);
-            let found = kinds
-                .iter()
-                .map(|kind| series(self, edges.clone(), &storm.keys, kind, questions))
-                .find(|s| s.len() > 1);
+            let mut all = kinds.iter().map(|kind| series(self, candidates, &storm.keys, kind, questions));
+            let found = all.find(|issues| issues.len() > 1);
             let Some(issues) = found else { continue };
             self.weigh(&issues, about_changes, questions, &mut keys);
         }

@@ -31,11 +31,11 @@ pub(super) fn read(tokens: &[Token], words: &[&str], questions: &Questions, cues
     for measure in &questions.measures {
         for level in &measure.levels {
             // A phrase inside a longer one that stands there too is not meant for itself.
-            let hidden = |phrase: &&String| {
-                let longer = measure.levels.iter().flat_map(|level| &level.words).filter(|other| found(other));
-                longer.into_iter().any(|other| other.len() > phrase.len() && other.contains(phrase.as_str()))
+            let hidden = |phrase: &String| {
+                let mut others = measure.levels.iter().flat_map(|level| &level.words);
+                others.any(|other| other.len() > phrase.len() && other.contains(phrase.as_str()) && found(other))
             };
-            if level.words.iter().any(|phrase| found(phrase) && !hidden(&phrase)) {
+            if level.words.iter().any(|phrase| found(phrase) && !hidden(phrase)) {
                 values.push((measure, level.value));
             }
         }
