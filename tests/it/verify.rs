@@ -96,7 +96,7 @@ fn what_follows_from_no_input_is_shown_and_told_by_the_exit_code() {
     assert_eq!((count("hyperedges"), count("degrees"), count("incidence")), ((1, 0), (0, 1), (0, 0)));
 
     let (code, told) = run(&lake);
-    assert_eq!(code, Some(2), "{told}");
+    assert_eq!(code, Some(3), "{told}");
     assert!(told.contains("hyperedges: the lake lacks 1: {"), "{told}");
     assert!(told.contains("from tcm_00"), "{told}");
     assert!(told.contains("degrees: the lake has 1 too many: {\"entity\":\"storm:AL992020\""), "{told}");
@@ -113,4 +113,7 @@ fn a_lake_that_cannot_be_verified_says_why() {
     assert!(error.contains("the lake has no vector of model not-"), "{error}");
     let (code, told) = run("no-such-lake");
     assert_eq!(code, Some(1), "{told}");
+    // A sample of nothing would find no difference in anything.
+    let output = hypercane(&["verify", "--lake", &folder.path().to_string_lossy(), "--sample", "0"], &[]);
+    assert_eq!(output.status.code(), Some(2));
 }

@@ -13,16 +13,16 @@ use crate::{
     verify::{Difference, Settings, Verified, verify},
 };
 
-/// Differences were found.
-const DIFFERENT: u8 = 2;
+/// Differences were found. Arguments that can't be used end the command with 2.
+const DIFFERENT: u8 = 3;
 /// Longest row that is shown whole, in bytes.
 const LONGEST_SHOWN: usize = 400;
 
 /// Compute a lake's tables again from its input tables, in one step and without a model, and compare every row.
 ///
 /// What a pipeline kept change by change has to be what one computation over the standing documents gives. This is checked
-/// as of the last commit; the pipeline may be running meanwhile. The exit code is 0 when all is the same, 2 when rows
-/// differ, and 1 when the lake could not be verified.
+/// as of the last commit; the pipeline may be running meanwhile. The exit code is 0 when all is the same, 3 when rows
+/// differ, and 1 or 2 when the lake could not be verified.
 ///
 /// A difference means that the lake was changed by something else, or that there is a defect: keep the lake and report it.
 #[derive(Debug, clap::Args)]
