@@ -33,6 +33,18 @@ pub struct Changes {
     pub rejects: Updates<Reject>,
     /// For each query the documents among whose facts a candidate came or went, and the groups of those facts.
     pub touched: BTreeSet<(QueryId, DocumentKey, GroupKey)>,
+    /// What came, changed or went among the input of all processes.
+    pub moved: Moved,
+}
+
+/// The keys of documents, horizons and queries that came, changed or went. Where several processes work together each hears
+/// them all, since any of them may be the cause of a change in an answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)] // The fields are the record kinds of the same names.
+pub struct Moved {
+    pub documents: BTreeSet<DocumentKey>,
+    pub horizons: BTreeSet<GroupKey>,
+    pub queries: BTreeSet<QueryId>,
 }
 
 /// Calls a macro for each list of updates.
@@ -62,6 +74,9 @@ impl Changes {
         }
         for_each_kind!(append);
         self.touched.append(&mut other.touched);
+        self.moved.documents.append(&mut other.moved.documents);
+        self.moved.horizons.append(&mut other.moved.horizons);
+        self.moved.queries.append(&mut other.moved.queries);
     }
 
     /// Sorts every list, adds up the differences of equal rows in an epoch, and drops what cancels.

@@ -31,6 +31,9 @@ pub struct Config {
     /// The embedding model.
     #[serde(default)]
     pub model: Model,
+    /// Several processes that work together.
+    #[serde(default)]
+    pub cluster: Option<Cluster>,
 }
 
 /// The pipeline itself.
@@ -160,6 +163,54 @@ impl Default for Model {
     }
 }
 
+/// Several processes that work together, each with its own partitions of the topics.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    /// Where each process listens, `host:port`; the first one leads.
+    #[serde(default)]
+    pub hosts: Vec<String>,
+    /// Which of them this process is, from 0.
+    #[serde(default)]
+    pub process: Option<usize>,
+}
+
+impl Cluster {
+    /// Reads the hosts from a file: one a line; what follows a `#` is a comment.
+    ///
+    /// # Errors
+    /// The file can't be read, or names nobody.
+    pub fn read_hosts(path: &Path) -> Result<Vec<String>, Error> {
+        let text = fs::read_to_string(path).map_err(|cause| Error::Read { path: path.into(), cause })?;
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+        let hosts: Vec<String> = lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
+        if hosts.is_empty() {
+            let message = "it names no process: give host:port of each, one a line".into();
+            return Err(Error::File { path: path.into(), message });
+        }
+        Ok(hosts)
+    }
+
+    /// Which process this is.
+    ///
+    /// # Errors
+    /// That is not said, or there is no such process: says what to do.
+    pub fn place(&self) -> Result<usize, String> {
+        let last = self.hosts.len().saturating_sub(1);
+        match self.process {
+            _ if self.hosts.is_empty() => {
+                Err("[cluster] has no hosts: set cluster.hosts, or give --hostfile".to_owned())
+            }
+            Some(process) if process <= last => Ok(process),
+            Some(process) => Err(format!(
+                "there is no process {process}: cluster.hosts has {} entries, so a process is 0 to {last}",
+                self.hosts.len()
+            )),
+            None => Err(format!("which process is this? give --process 0 to {last}, or set cluster.process")),
+        }
+    }
+}
+
 /// A configuration that can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -242,6 +293,11 @@ impl Config {
         }
         if self.pipeline.max_epoch_records == 0 {
             return Err("pipeline.max_epoch_records is 0; at least one record must fit into an epoch".into());
+        }
+        if self.cluster.is_some() && self.source.kafka.is_none() {
+            return Err(
+                "[cluster] needs [source.kafka]: processes share the partitions of topics, files they can't".into()
+            );
         }
         if self.lake.location.is_empty() {
             return Err("lake.location is empty; name a folder or a URL".into());
@@ -328,6 +384,18 @@ mod tests {
         let properties = parse(text, &variables).unwrap().source.kafka.unwrap().properties;
         let of = |name| properties.get(name).map(String::as_str);
         assert_eq!((of("bootstrap.servers"), of("fetch.wait.max.ms")), (Some("b:9092"), Some("20")));
+    }
+
+    #[test]
+    fn a_process_of_a_cluster_has_to_know_its_place() {
+        let text = "[source.kafka.properties]\n\"bootstrap.servers\" = \"a:9092\"\n[lake]\nlocation = \"out\"\n\
+                    [cluster]\nhosts = [\"a:7400\", \"b:7400\"]\n";
+        let place = |variables: &[_]| parse(text, variables).unwrap().cluster.unwrap().place();
+        assert_eq!(place(&[("HYPERCANE__CLUSTER__PROCESS", "1")]), Ok(1));
+        assert!(place(&[]).unwrap_err().contains("--process"));
+        assert!(place(&[("HYPERCANE__CLUSTER__PROCESS", "2")]).unwrap_err().contains("0 to 1"));
+        let files = format!("{MINIMAL}[cluster]\nhosts = [\"a:7400\"]\n");
+        assert!(parse(&files, &[]).unwrap_err().to_string().contains("[source.kafka]"));
     }
 
     #[test]

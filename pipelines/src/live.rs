@@ -11,21 +11,19 @@
 
 use std::{cell::RefCell, collections::BTreeSet, rc::Rc, sync::Arc};
 
-use differential_dataflow::input::{Input as _, InputSession};
+use differential_dataflow::{AsCollection, ExchangeData, Hashable};
 use hypercane_operators::{
     Candidate, Collection, KeyedChange, Shared, candidates, canonicalize, cells, chunk, dedupe, degrees,
     domain::Domain, embed, entities, extract, incidence, inject_horizons, kernel::PrecedenceRules, link,
     order_conflicts, precedence, reference_times, supersede, synthesize_changes, trajectory, unify, upsert,
     value_conflicts,
 };
-use hypercane_schemas::{
-    ContentHash, Diff, Document, DocumentKey, Epoch, GroupKey, HorizonUpdate, Query, QueryId, Vector,
-};
+use hypercane_schemas::{ContentHash, Document, DocumentKey, Epoch, GroupKey, HorizonUpdate, Query, QueryId, Vector};
 use timely::{
     container::CapacityContainerBuilder,
     dataflow::{
         InputHandle, Scope,
-        operators::{Input as _, probe},
+        operators::{Exchange, Input as _, Inspect, Probe, probe, vec::Broadcast},
     },
 };
 
@@ -37,6 +35,8 @@ pub type DocumentChange = KeyedChange<DocumentKey, Shared<Document>>;
 pub type HorizonChange = KeyedChange<GroupKey, HorizonUpdate>;
 /// Changes of queries.
 pub type QueryChange = KeyedChange<QueryId, Shared<Query>>;
+/// A recorded vector, under the hash of the text that it stands for.
+pub type VectorChange = KeyedChange<ContentHash, Vector>;
 
 type ChangeHandle<C> = InputHandle<Epoch, CapacityContainerBuilder<Vec<C>>>;
 
@@ -48,8 +48,8 @@ pub struct Inputs {
     pub horizons: ChangeHandle<HorizonChange>,
     /// Queries that came, changed or went.
     pub queries: ChangeHandle<QueryChange>,
-    /// Recorded vectors, by the hash of the text that they stand for.
-    pub vectors: InputSession<Epoch, (ContentHash, Vector), Diff>,
+    /// Recorded vectors. One that several processes give counts once.
+    pub vectors: ChangeHandle<VectorChange>,
 }
 
 impl Inputs {
@@ -59,7 +59,6 @@ impl Inputs {
         self.horizons.advance_to(epoch);
         self.queries.advance_to(epoch);
         self.vectors.advance_to(epoch);
-        self.vectors.flush();
     }
 }
 
@@ -70,17 +69,25 @@ pub type Outbox = Rc<RefCell<Changes>>;
 pub type Groups = Option<Arc<BTreeSet<GroupKey>>>;
 
 /// Builds the dataflow on one worker. What is kept of a group alone does not depend on which other groups are.
-pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>, groups: Groups) -> (Inputs, Outbox, probe::Handle<Epoch>) {
+///
+/// Where it is `spread` over several processes, all that tells of a change in an answer comes out where the answer does.
+pub fn live(
+    scope: Scope<'_, Epoch>,
+    domain: &Arc<Domain>,
+    groups: Groups,
+    spread: bool,
+) -> (Inputs, Outbox, probe::Handle<Epoch>) {
     let outbox = Outbox::default();
     let mut probe = probe::Handle::new();
     let (document_input, document_changes) = scope.new_input();
     let (horizon_input, horizon_changes) = scope.new_input();
     let (query_input, query_changes) = scope.new_input();
-    let (vector_input, vectors) = scope.new_collection();
+    let (vector_input, vector_changes) = scope.new_input();
 
     let documents = upsert::<DocumentKey, Shared<Document>>(document_changes);
     let horizons = upsert::<GroupKey, HorizonUpdate>(horizon_changes);
     let queries = upsert::<QueryId, Shared<Query>>(query_changes);
+    let vectors = upsert::<ContentHash, Vector>(vector_changes);
 
     let (extracted, unreadable) = extract(chunk(documents.clone()), Arc::clone(domain));
     let (assertions, unknown_words) = canonicalize(supersede(extracted), Arc::clone(domain));
@@ -110,6 +117,19 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>, groups: Groups) -> (I
                 .probe_with(&mut probe);
         }};
     }
+    macro_rules! tell_all {
+        ($kind:ident) => {{
+            let (keys, outbox) = ($kind.clone().map(|(key, _)| key).inner, Rc::clone(&outbox));
+            let keys = if spread { keys.broadcast() } else { keys };
+            keys.inspect(move |(key, ..)| {
+                outbox.borrow_mut().moved.$kind.insert(key.clone());
+            })
+            .probe_with(&probe);
+        }};
+    }
+    tell_all!(documents);
+    tell_all!(horizons);
+    tell_all!(queries);
     collect!(documents, documents.map(|(_, document)| document));
     collect!(horizons, horizons.map(|(_, horizon)| horizon));
     collect!(queries, queries.map(|(_, query)| query));
@@ -117,8 +137,10 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>, groups: Groups) -> (I
     collect!(degrees, degrees(incidence.clone(), domain.hub_degree()));
     collect!(incidence, incidence);
     collect!(entities, entities.map(|(_, entity)| entity));
-    collect!(answers, trajectory(queries_linked, candidates.clone(), cells.clone(), Arc::clone(domain)));
-    touched(candidates, &outbox, &mut probe);
+    let answers = trajectory(queries_linked, candidates.clone(), cells.clone(), Arc::clone(domain));
+    let answers = if spread { by_query(answers, |answer| &answer.query) } else { answers };
+    collect!(answers, answers);
+    touched(candidates, spread, &outbox, &mut probe);
     collect!(precedence, precedence(cells, rules));
     collect!(conflicts, conflicts);
     collect!(rejects, unreadable.concat(unknown_words));
@@ -128,9 +150,33 @@ pub fn live(scope: Scope<'_, Epoch>, domain: &Arc<Domain>, groups: Groups) -> (I
     (inputs, outbox, probe)
 }
 
+/// Brings rows to the worker that their query belongs to.
+fn by_query<R: ExchangeData>(rows: Collection<'_, R>, query: fn(&R) -> &QueryId) -> Collection<'_, R> {
+    rows.inner.exchange(move |(row, ..)| query(row).hashed()).as_collection()
+}
+
 /// Notes for each query whose candidates change which documents and groups they are of.
-fn touched(candidates: Collection<'_, (QueryId, Candidate)>, outbox: &Outbox, probe: &mut probe::Handle<Epoch>) {
+fn touched(
+    candidates: Collection<'_, (QueryId, Candidate)>,
+    spread: bool,
+    outbox: &Outbox,
+    probe: &mut probe::Handle<Epoch>,
+) {
     let outbox = Rc::clone(outbox);
+    if spread {
+        let touched = candidates.flat_map(|(query, candidate)| {
+            let hyperedge = &candidate.embedded.hyperedge;
+            let places = hyperedge.provenance.iter().map(|place| (place.document.clone(), hyperedge.group.clone()));
+            places.map(|(document, group)| (query.clone(), document, group)).collect::<Vec<_>>()
+        });
+        by_query(touched, |(query, ..)| query)
+            .inspect(move |(row, ..)| {
+                outbox.borrow_mut().touched.insert(row.clone());
+            })
+            .probe_with(probe);
+        return;
+    }
+    // The same without a row for each: this runs for every candidate that comes or goes.
     candidates
         .inspect(move |((query, candidate), _, _)| {
             let mut changes = outbox.borrow_mut();

@@ -4,6 +4,9 @@
 //! epochs since the last one; it runs beside the next epochs, one commit at a time, and holds the offsets up to which its
 //! epochs have read. On start, what the lake says counts: inputs as of the last commit are loaded, nothing is written
 //! again, and every source goes on at the committed offsets.
+//!
+//! In a cluster each process does so with its share of the input, and all go through the same epochs. What one says with an
+//! epoch all have heard when it is complete, so that all decide alike when to commit and when to leave.
 
 use std::{
     collections::BTreeMap,
@@ -12,23 +15,25 @@ use std::{
     time::{Duration, Instant},
 };
 
+use differential_dataflow::Hashable;
 use hypercane_operators::{Shared, domain::Domain};
 use hypercane_schemas::{
     ContentHash, Diff, Document, DocumentKey, Epoch, HorizonUpdate, ModelOutput, Query, Reject, ResultEvent, Vector,
 };
-use tokio::task::JoinHandle;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    changes::{Changes, owned},
+    changes::Changes,
+    commit::{Committer, News},
     connect::{
         self,
         embed::{self, Recorded},
         format::Input,
-        lake::{self, CommitBatch, CommitReport, Lake},
+        lake::{self, Lake},
     },
     enrich::{Enricher, Watch},
     results::results,
-    worker::{self, Batch, Engine},
+    worker::{self, Batch, Engine, Layout},
 };
 
 /// Why a pipeline stopped.
@@ -46,6 +51,9 @@ pub enum Error {
     /// A task was ended from outside.
     #[error("a commit was cut short: {0}")]
     Commit(String),
+    /// What processes tell each other can't be read; they are of different versions.
+    #[error("a note of another process can't be read: are all processes of the same version?")]
+    Note(#[source] serde_json::Error),
 }
 
 /// Where each topic and partition goes on.
@@ -55,53 +63,136 @@ pub type Offsets = BTreeMap<(String, i32), i64>;
 pub struct Pipeline {
     engine: Engine,
     enricher: Enricher,
-    lake: Option<Lake>,
-    /// Updates since the last commit was begun.
-    uncommitted: Changes,
-    offsets: Offsets,
-    committed_at: Instant,
-    committing: Option<JoinHandle<Result<CommitReport, lake::Error>>>,
+    place: Place,
+    committer: Option<Committer>,
     sequence: u64,
     /// Keys of the documents that stood in the lake at the start.
     resumed: Vec<DocumentKey>,
+    /// What was said last, and whether all are about to end, or have ended.
+    told: Note,
+    is_ending: bool,
+    has_ended: bool,
+}
+
+/// Which of how many processes this is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    process: usize,
+    n_processes: usize,
+}
+
+impl Place {
+    fn is_alone(self) -> bool {
+        self.n_processes == 1
+    }
+
+    /// Whether what is kept under a key belongs to this process at the start. Any rule does that all processes follow.
+    fn holds(self, key: &impl Hashable<Output = u64>) -> bool {
+        self.is_alone() || key.hashed() % self.n_processes as u64 == self.process as u64
+    }
+}
+
+/// What a process tells the others with an epoch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Note {
+    process: usize,
+    /// Whether it has read anything.
+    has_read: bool,
+    /// Whether its sources have ended.
+    has_ended: bool,
+    /// Whether it was asked to stop.
+    stop: bool,
+    news: News,
+    /// By the leader, at the start: the commit point, if the lake has one.
+    resume_at: Option<Epoch>,
+    /// By the leader: everything is committed and all may leave.
+    leave: bool,
+}
+
+impl Note {
+    fn to_bytes(&self) -> Result<worker::Note, Error> {
+        serde_json::to_vec(self).map_err(Error::Note)
+    }
+
+    /// The notes of all processes, the leader's first.
+    fn read(notes: Vec<worker::Note>) -> Result<Vec<Self>, Error> {
+        let notes: Result<Vec<Self>, _> = notes.iter().map(|note| serde_json::from_slice(note)).collect();
+        let mut notes = notes.map_err(Error::Note)?;
+        notes.sort_by_key(|note| note.process);
+        Ok(notes)
+    }
+}
+
+/// What was read from the sources for one epoch.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// Records that could be decoded.
+    pub inputs: Vec<Input>,
+    /// Those that could not.
+    pub rejects: Vec<Reject>,
+    /// Where the partitions go on after them.
+    pub offsets: Offsets,
+    /// Whether there will be no more.
+    pub has_ended: bool,
+}
+
+impl Gathered {
+    fn is_empty(&self) -> bool {
+        self.inputs.is_empty() && self.rejects.is_empty() && self.offsets.is_empty()
+    }
 }
 
 impl Pipeline {
-    /// Starts the workers and, where there is a lake, goes on from its last commit.
+    /// Starts the workers and, where there is a lake, goes on from its last commit. In a cluster this waits for the other
+    /// processes; the lake is the one that the first process holds and the others have joined.
     ///
     /// # Errors
     /// The lake can't be read, the workers can't be started, or a model fails on a text that is not recorded.
     pub async fn start(
-        n_workers: usize,
+        layout: impl Into<Layout>,
         domain: Arc<Domain>,
         recorded: Arc<Recorded>,
         lake: Option<Lake>,
     ) -> Result<Self, Error> {
-        let point = match &lake {
-            Some(lake) => lake.recover().await?,
-            None => None,
+        let layout: Layout = layout.into();
+        let place = Place { process: layout.process(), n_processes: layout.n_processes() };
+        let mut point = match &lake {
+            Some(lake) if place.process == 0 => lake.recover().await?,
+            _ => None,
         };
-        let first_epoch = point.as_ref().map_or(1, |point| point.epoch);
+        let engine = Engine::start(layout, 0, Arc::clone(&domain))?;
         let mut pipeline = Self {
-            engine: Engine::start(n_workers, first_epoch, Arc::clone(&domain))?,
+            engine,
             enricher: Enricher::new(domain, recorded),
-            lake,
-            uncommitted: Changes::default(),
-            offsets: Offsets::new(),
-            committed_at: Instant::now(),
-            committing: None,
+            place,
+            committer: None,
             sequence: 0,
             resumed: Vec::new(),
+            told: Note::default(),
+            is_ending: false,
+            has_ended: false,
         };
-        if let (Some(point), Some(lake)) = (point, pipeline.lake.clone()) {
-            let state = read_inputs(&lake, None).await?;
+        if !place.is_alone() {
+            let resume_at = point.as_ref().map(|point| point.epoch);
+            let note = Note { process: place.process, resume_at, ..Note::default() };
+            let (_, notes) = pipeline.engine.round(Batch::default(), note.to_bytes()?)?;
+            // The leader has recovered the lake before it said this.
+            let resume_at = Note::read(notes)?.first().and_then(|note| note.resume_at);
+            if let (None, Some(lake), Some(_)) = (&point, &lake, resume_at) {
+                point = lake.commit_point().await?;
+            }
+        }
+        pipeline.engine.skip_to(point.as_ref().map_or(1, |point| point.epoch));
+        let mut offsets = Offsets::new();
+        if let (Some(point), Some(lake)) = (point, &lake) {
+            let state = read_inputs(lake, Some(point.epoch)).await?.of(place);
             tracing::info!(epoch = point.epoch, documents = state.documents.len(), "resuming from the lake");
             pipeline.resumed = state.documents.iter().map(|document| document.key.clone()).collect();
-            pipeline.step(state.into_inputs()).await?;
             // What follows from the committed inputs is in the lake already.
-            pipeline.uncommitted = Changes::default();
-            pipeline.offsets = point.offsets;
+            pipeline.work(state.into_inputs(), Vec::new(), &Note::default()).await?;
+            offsets = point.offsets;
         }
+        pipeline.committer = lake.map(|lake| Committer::new(lake, place.process, place.n_processes, offsets));
         Ok(pipeline)
     }
 
@@ -117,8 +208,8 @@ impl Pipeline {
     }
 
     /// Where each topic and partition goes on.
-    pub fn offsets(&self) -> &Offsets {
-        &self.offsets
+    pub fn offsets(&self) -> Offsets {
+        self.committer.as_ref().map(|committer| committer.offsets().clone()).unwrap_or_default()
     }
 
     /// The epoch that the next step will be.
@@ -126,11 +217,104 @@ impl Pipeline {
         self.engine.next_epoch()
     }
 
-    /// Works off some inputs as one epoch.
+    /// Works off some inputs as one epoch. For a pipeline in one process.
     ///
     /// # Errors
     /// A model or a worker fails.
     pub async fn step(&mut self, inputs: Vec<Input>) -> Result<Stepped, Error> {
+        Ok(self.work(inputs, Vec::new(), &Note { has_read: true, ..Note::default() }).await?.0)
+    }
+
+    /// Notes records that could not be decoded, as an epoch of their own. For a pipeline in one process.
+    ///
+    /// # Errors
+    /// A worker is gone.
+    pub async fn reject(&mut self, rejects: Vec<Reject>) -> Result<(), Error> {
+        self.work(Vec::new(), rejects, &Note { has_read: true, ..Note::default() }).await.map(drop)
+    }
+
+    /// One turn of a pipeline that runs: works off what was gathered as this process's share of the next epoch, and takes
+    /// the commit under way further, or begins one when `commit_interval` has passed since the last began. Gives `None` when
+    /// there was nothing to do. With `stop` all processes finish and commit what they have read; see
+    /// [`Pipeline::has_ended`].
+    ///
+    /// # Errors
+    /// A model, a worker or the lake fails, or another process is gone.
+    pub async fn turn(
+        &mut self,
+        gathered: Gathered,
+        stop: bool,
+        commit_interval: Duration,
+    ) -> Result<Option<Stepped>, Error> {
+        let has_read = !gathered.is_empty();
+        let interval = if self.is_ending { Duration::ZERO } else { commit_interval };
+        let mut note = Note { process: self.place.process, has_read, stop, ..Note::default() };
+        note.has_ended = gathered.has_ended;
+        if let Some(committer) = &mut self.committer {
+            committer.read_up_to(gathered.offsets);
+            note.news = committer.news(interval).await?;
+        }
+        note.leave =
+            self.is_ending && self.place.process == 0 && self.committer.as_ref().is_none_or(Committer::is_done);
+        let is_news = || Note { has_read: false, ..note.clone() } != self.told;
+        let has_epoch = has_read || !self.place.is_alone() && (self.engine.is_called()? || is_news());
+        let (stepped, notes) = match (has_epoch, self.place.is_alone()) {
+            (true, _) => {
+                let (stepped, notes) = self.work(gathered.inputs, gathered.rejects, &note).await?;
+                (Some(stepped), notes)
+            }
+            (false, true) => (None, vec![note.clone()]),
+            (false, false) => return Ok(None),
+        };
+        // What is said once is not news until it is said again.
+        self.told = Note { has_read: false, ..note };
+        self.told.news.part = None;
+        self.told.news.cut = false;
+        self.hear(notes);
+        Ok(stepped)
+    }
+
+    /// Hears what all processes said with an epoch, and so decides what all decide.
+    fn hear(&mut self, notes: Vec<Note>) {
+        let epoch = self.engine.next_epoch() - 1;
+        self.has_ended = notes.iter().any(|note| note.leave);
+        self.is_ending |= notes.iter().any(|note| note.stop) || notes.iter().all(|note| note.has_ended);
+        let Some(committer) = &mut self.committer else { return };
+        if notes.iter().any(|note| note.has_read) {
+            committer.expect();
+        }
+        for note in notes {
+            committer.hear(note.process, note.news, epoch);
+        }
+    }
+
+    /// Whether this is the only process.
+    pub fn is_alone(&self) -> bool {
+        self.place.is_alone()
+    }
+
+    /// Whether reading has to wait until the lake has taken what was read.
+    pub fn holds(&self) -> bool {
+        self.committer.as_ref().is_some_and(Committer::holds)
+    }
+
+    /// Whether all processes are finishing what they have read.
+    pub fn is_ending(&self) -> bool {
+        self.is_ending
+    }
+
+    /// Whether everything that was read is committed and all processes leave.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// Works off inputs, and rejects of records that could not be decoded, as this process's share of one epoch.
+    async fn work(
+        &mut self,
+        inputs: Vec<Input>,
+        rejects: Vec<Reject>,
+        note: &Note,
+    ) -> Result<(Stepped, Vec<Note>), Error> {
         let documents = inputs.iter().filter_map(|input| match input {
             Input::Document(_, Some(document)) => Some(document),
             _ => None,
@@ -151,82 +335,54 @@ impl Pipeline {
         }
         let epoch = self.engine.next_epoch();
         let enriched = Instant::now();
-        let changes = self.engine.step(batch)?;
+        let (mut changes, notes) = self.engine.round(batch, note.to_bytes()?)?;
         let stepped = Instant::now();
         let results = results(&changes, epoch);
         let took = Took { enrich: enriched - began, dataflow: stepped - enriched, results: stepped.elapsed() };
-        let rejects =
-            changes.rejects.iter().filter(|(.., diff)| *diff > 0).map(|(reject, ..)| reject.clone()).collect();
+        let unreadable = changes.rejects.iter().filter(|(.., diff)| *diff > 0).map(|(reject, ..)| reject.clone());
+        let told: Vec<Reject> = rejects.iter().cloned().chain(unreadable).collect();
+        changes.rejects.extend(rejects.into_iter().map(|reject| (reject, epoch, 1)));
         let n_updates = changes.len();
-        if self.lake.is_some() {
-            self.uncommitted.absorb(changes);
-            return Ok(Stepped { epoch, results, rejects, n_updates, took, changes: None });
+        let mut kept = None;
+        match &mut self.committer {
+            Some(committer) => {
+                committer.add(changes);
+                if note.has_read {
+                    committer.expect();
+                }
+            }
+            None => kept = Some(changes),
         }
-        Ok(Stepped { epoch, results, rejects, n_updates, took, changes: Some(changes) })
-    }
-
-    /// Notes how far the sources have been read by the epochs up to now.
-    pub fn read_up_to(&mut self, offsets: Offsets) {
-        self.offsets.extend(offsets);
-    }
-
-    /// Notes records that could not be decoded, as an epoch of their own.
-    ///
-    /// # Errors
-    /// A worker is gone.
-    pub async fn reject(&mut self, rejects: Vec<Reject>) -> Result<(), Error> {
-        let epoch = self.engine.next_epoch();
-        let changes = self.engine.step(Batch::default())?;
-        self.uncommitted.absorb(changes);
-        self.uncommitted.rejects.extend(rejects.into_iter().map(|reject| (reject, epoch, 1)));
-        Ok(())
+        Ok((Stepped { epoch, results, rejects: told, n_updates, took, changes: kept }, Note::read(notes)?))
     }
 
     /// How long ago the last commit was begun.
     pub fn since_commit(&self) -> Duration {
-        self.committed_at.elapsed()
+        self.committer.as_ref().map_or(Duration::ZERO, Committer::since_cut)
     }
 
-    /// Begins a commit of the epochs since the last one, after that one is done.
+    /// Begins a commit of the epochs since the last one, after that one is done. For a pipeline in one process.
     ///
     /// # Errors
     /// The last commit failed.
     pub async fn begin_commit(&mut self) -> Result<(), Error> {
-        self.finish_commit().await?;
-        self.committed_at = Instant::now();
-        let Some(lake) = self.lake.clone() else { return Ok(()) };
-        if self.uncommitted.is_empty() {
-            return Ok(());
-        }
-        let changes = std::mem::take(&mut self.uncommitted);
-        let (epoch, offsets) = (self.engine.next_epoch() - 1, self.offsets.clone());
-        self.committing = Some(tokio::spawn(async move {
-            let encoded = tokio::task::spawn_blocking(move || encode(changes, epoch, offsets)).await;
-            let batch = encoded.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
-            commit_with_patience(&lake, batch).await
-        }));
+        let epoch = self.engine.next_epoch() - 1;
+        let Some(committer) = &mut self.committer else { return Ok(()) };
+        committer.finish().await?;
+        committer.cut(epoch);
         Ok(())
     }
 
-    /// Waits for the commit that was begun last.
-    ///
-    /// # Errors
-    /// It failed.
-    pub async fn finish_commit(&mut self) -> Result<(), Error> {
-        if let Some(commit) = self.committing.take() {
-            let report = commit.await.map_err(|e| Error::Commit(e.to_string()))??;
-            tracing::debug!(rows = report.n_rows, took_ms = report.took.as_millis(), "committed");
-        }
-        Ok(())
-    }
-
-    /// Commits everything and waits for it.
+    /// Commits everything and waits for it. For a pipeline in one process.
     ///
     /// # Errors
     /// The commit failed.
     pub async fn commit(&mut self) -> Result<(), Error> {
         self.begin_commit().await?;
-        self.finish_commit().await
+        match &mut self.committer {
+            Some(committer) => committer.finish().await,
+            None => Ok(()),
+        }
     }
 }
 
@@ -247,22 +403,6 @@ pub struct Stepped {
     pub changes: Option<Changes>,
 }
 
-/// Commits a batch. While the lake can't be written for a reason that may pass (a full disk, a store that does not
-/// answer), it tries again, and since the next commit waits for this one, the pipeline stops reading meanwhile.
-async fn commit_with_patience(lake: &Lake, batch: CommitBatch) -> Result<CommitReport, lake::Error> {
-    let mut wait = Duration::from_millis(250);
-    loop {
-        match lake.commit(batch.clone()).await {
-            Err(error) if error.is_transient() => {
-                tracing::error!(error = &error as &dyn std::error::Error, retry_in = ?wait, "the lake can't be written; reading stops until it can");
-                tokio::time::sleep(wait).await;
-                wait = (wait * 2).min(Duration::from_secs(30));
-            }
-            outcome => return outcome,
-        }
-    }
-}
-
 /// How long the parts of an epoch took.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Took {
@@ -272,22 +412,6 @@ pub struct Took {
     pub dataflow: Duration,
     /// Telling what changed in the answers.
     pub results: Duration,
-}
-
-fn encode(changes: Changes, epoch: Epoch, offsets: Offsets) -> Result<CommitBatch, lake::Error> {
-    let mut batch = CommitBatch { epoch, offsets, ..CommitBatch::default() };
-    batch.add(&owned(changes.documents))?;
-    batch.add(&changes.horizons)?;
-    batch.add(&owned(changes.queries))?;
-    batch.add(&owned(changes.entities))?;
-    batch.add(&owned(changes.hyperedges))?;
-    batch.add(&changes.incidence)?;
-    batch.add(&changes.degrees)?;
-    batch.add(&changes.precedence)?;
-    batch.add(&changes.conflicts)?;
-    batch.add(&changes.answers)?;
-    batch.add(&changes.rejects)?;
-    Ok(batch)
 }
 
 /// The inputs that stand in a lake.
@@ -302,6 +426,14 @@ pub struct Inputs {
 }
 
 impl Inputs {
+    /// Those that belong to one process.
+    fn of(mut self, place: Place) -> Self {
+        self.documents.retain(|row| place.holds(&row.key));
+        self.horizons.retain(|row| place.holds(&row.group));
+        self.queries.retain(|row| place.holds(&row.id));
+        self
+    }
+
     /// As changes from nothing.
     pub fn into_inputs(self) -> Vec<Input> {
         let documents = self.documents.into_iter().map(|row| Input::Document(row.key.clone(), Some(row)));

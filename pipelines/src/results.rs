@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hypercane_schemas::{AnswerStep, Cause, Change, DocumentKey, Epoch, GroupKey, HyperedgeId, QueryId, ResultEvent};
 
-use crate::changes::Changes;
+use crate::changes::{Changes, Moved};
 
 /// The steps that came, went or moved in the epoch, by query, rank and step.
 ///
@@ -48,9 +48,7 @@ fn order(event: &ResultEvent) -> (&QueryId, bool, u16, u16) {
 
 /// Why answers changed in an epoch.
 struct Causes<'a> {
-    documents: BTreeSet<&'a DocumentKey>,
-    horizons: BTreeSet<&'a GroupKey>,
-    queries: BTreeSet<&'a QueryId>,
+    moved: &'a Moved,
     touched: BTreeMap<&'a QueryId, Vec<(&'a DocumentKey, &'a GroupKey)>>,
 }
 
@@ -60,12 +58,7 @@ impl<'a> Causes<'a> {
         for (query, document, group) in &changes.touched {
             touched.entry(query).or_default().push((document, group));
         }
-        Self {
-            documents: changes.documents.iter().map(|(document, ..)| &document.key).collect(),
-            horizons: changes.horizons.iter().map(|(horizon, ..)| &horizon.group).collect(),
-            queries: changes.queries.iter().map(|(query, ..)| &query.id).collect(),
-            touched,
-        }
+        Self { moved: &changes.moved, touched }
     }
 
     /// The changed documents among whose facts a candidate came or went; where the candidates are of unchanged documents
@@ -75,15 +68,15 @@ impl<'a> Causes<'a> {
         let documents: BTreeSet<&DocumentKey> = touched
             .iter()
             .map(|(document, _)| *document)
-            .filter(|document| self.documents.contains(document))
+            .filter(|document| self.moved.documents.contains(document))
             .collect();
         let horizons: BTreeSet<&GroupKey> =
-            touched.iter().map(|(_, group)| *group).filter(|group| self.horizons.contains(group)).collect();
-        let query_changed = self.queries.contains(query);
+            touched.iter().map(|(_, group)| *group).filter(|group| self.moved.horizons.contains(group)).collect();
+        let query_changed = self.moved.queries.contains(query);
         let unexplained = documents.is_empty() && horizons.is_empty() && !query_changed;
-        let documents = if unexplained { &self.documents } else { &documents };
+        let documents = if unexplained { self.moved.documents.iter().collect() } else { documents };
         Cause {
-            documents: documents.iter().map(|document| (*document).clone()).collect(),
+            documents: documents.into_iter().cloned().collect(),
             horizons: horizons.into_iter().cloned().collect(),
             query_changed,
         }

@@ -16,10 +16,10 @@ use tokio::runtime::Runtime;
 use crate::{
     connect::{
         self,
-        format::{Decoder, Input, encode_reject},
+        format::{Decoder, encode_reject},
         transport::{Event, Feed, Next, Sink},
     },
-    pipeline::{Error, Offsets, Pipeline, Stepped},
+    pipeline::{Error, Gathered, Pipeline, Stepped},
 };
 
 /// How a pipeline runs.
@@ -55,8 +55,13 @@ const MAX_REJECT_BYTES: usize = 900_000;
 
 /// How long to wait for a record before looking whether to stop or to commit.
 const WAIT: Duration = Duration::from_millis(20);
+/// The same in a cluster, where another process may wait for this one's share of an epoch.
+const WAIT_IN_CLUSTER: Duration = Duration::from_millis(2);
+/// How long to wait for a commit before looking again whether it is done.
+const PAUSE: Duration = Duration::from_millis(2);
 
-/// Runs until the feed ends or `stop` is set; then commits everything.
+/// Runs until the feed ends or `stop` is set; then commits everything. In a cluster, until the feeds of all processes have
+/// ended or any of them is stopped.
 ///
 /// # Errors
 /// The source, a model, the dataflow, a sink or the lake fails. What was committed stays; a restart goes on from there.
@@ -70,59 +75,49 @@ pub fn run(
     mut watch: impl FnMut(Progress),
 ) -> Result<Progress, Error> {
     let mut progress = Progress::default();
-    let mut ended = false;
-    while !ended && !stop.load(Ordering::Relaxed) {
-        let gathered = gather(feed, &settings.decoder, settings.max_epoch_records)?;
-        ended = gathered.ended;
-        progress.n_records += gathered.n_records;
-        if !gathered.inputs.is_empty() {
-            let stepped = runtime.block_on(pipeline.step(gathered.inputs))?;
+    let mut has_ended = false;
+    let wait = if pipeline.is_alone() { WAIT } else { WAIT_IN_CLUSTER };
+    while !pipeline.has_ended() {
+        let stops = stop.load(Ordering::Relaxed);
+        let reads = !(stops || has_ended || pipeline.is_ending() || pipeline.holds());
+        let gathered = match reads {
+            true => gather(feed, settings, wait, &mut progress)?,
+            false => {
+                std::thread::sleep(PAUSE);
+                Gathered::default()
+            }
+        };
+        has_ended |= gathered.has_ended;
+        let gathered = Gathered { has_ended, ..gathered };
+        let turn = pipeline.turn(gathered, stops, settings.commit_interval);
+        if let Some(stepped) = runtime.block_on(turn)? {
             progress.n_epochs += 1;
             progress.n_results += stepped.results.len() as u64;
             progress.n_rejects += stepped.rejects.len() as u64;
             send(&stepped, sink, settings)?;
         }
-        if !gathered.rejects.is_empty() {
-            progress.n_rejects += gathered.rejects.len() as u64;
-            let epoch = pipeline.next_epoch() - 1;
-            for reject in &gathered.rejects {
-                send_reject(reject, sink, settings)?;
-            }
-            sink.flush(epoch)?;
-            runtime.block_on(pipeline.reject(gathered.rejects))?;
-        }
-        pipeline.read_up_to(gathered.offsets);
         watch(progress);
-        if pipeline.since_commit() >= settings.commit_interval {
-            runtime.block_on(pipeline.begin_commit())?;
-        }
     }
-    runtime.block_on(pipeline.commit())?;
-    watch(progress);
     Ok(progress)
 }
 
-#[derive(Default)]
-struct Gathered {
-    inputs: Vec<Input>,
-    rejects: Vec<Reject>,
-    offsets: Offsets,
-    n_records: u64,
-    ended: bool,
-}
-
 /// Waits for a record, then takes all that is there, up to the bound.
-fn gather(feed: &Feed, decoder: &Decoder, max_records: usize) -> Result<Gathered, connect::Error> {
+fn gather(
+    feed: &Feed,
+    settings: &Settings,
+    wait: Duration,
+    progress: &mut Progress,
+) -> Result<Gathered, connect::Error> {
     let mut gathered = Gathered::default();
-    let mut next = feed.next_within(WAIT);
+    let mut next = feed.next_within(wait);
     loop {
         match next {
             Next::Event(Event::Record(record)) => {
-                gathered.n_records += 1;
+                progress.n_records += 1;
                 if let (Some(partition), Some(offset)) = (record.partition, record.offset) {
                     gathered.offsets.insert((record.topic.to_string(), partition), offset + 1);
                 }
-                match decoder.decode(&record) {
+                match settings.decoder.decode(&record) {
                     Ok(input) => gathered.inputs.push(input),
                     Err(reject) => gathered.rejects.push(*reject),
                 }
@@ -132,11 +127,11 @@ fn gather(feed: &Feed, decoder: &Decoder, max_records: usize) -> Result<Gathered
             Next::Event(Event::Failed(error)) => return Err(error),
             Next::Nothing => return Ok(gathered),
             Next::Ended => {
-                gathered.ended = true;
+                gathered.has_ended = true;
                 return Ok(gathered);
             }
         }
-        if gathered.inputs.len() + gathered.rejects.len() >= max_records {
+        if gathered.inputs.len() + gathered.rejects.len() >= settings.max_epoch_records {
             return Ok(gathered);
         }
         next = feed.try_next();

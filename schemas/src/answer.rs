@@ -39,10 +39,10 @@ pub struct AnswerStep {
     /// Its phase.
     pub phase: String,
     /// Hours before the group's reference event, where known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub horizon_hours: Option<i32>,
     /// When it was said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub issued_at: Option<Timestamp>,
     /// Its text.
@@ -88,7 +88,7 @@ pub struct ResultEvent {
     /// The step as it is now; for `went`, as it was.
     pub step: AnswerStep,
     /// Its former rank and step, for `moved`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub moved_from: Option<(u16, u16)>,
     /// Why.
     pub cause: Cause,

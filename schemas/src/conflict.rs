@@ -24,7 +24,7 @@ pub struct ConflictSide {
     /// What it says.
     pub value: Value,
     /// When it was said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub issued_at: Option<Timestamp>,
     /// Where it stands.

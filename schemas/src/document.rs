@@ -19,28 +19,28 @@ pub struct Document {
     #[serde(default = "no_key")]
     pub key: DocumentKey,
     /// The product, such as `tcm` or `msib`; left out, it is detected from the text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub source_kind: Option<String>,
     /// A title, where the document has one beside its text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub title: Option<String>,
     /// The text, as it was received.
     pub text: String,
     /// When it was issued, for texts that do not say so themselves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub issued_at: Option<Timestamp>,
     /// The knowledge group of facts that name none themselves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub group: Option<GroupKey>,
     /// The forecast horizon the document stands for, in whole hours before the reference event, where the sender knows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub horizon_hours: Option<u16>,
     /// How far the source is trusted, in (0, 1].
     #[serde(default = "full_reliability")]
     pub reliability: Fixed,
     /// The document that this one replaces, where the sender knows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub supersedes: Option<DocumentKey>,
 }
 

@@ -43,13 +43,13 @@ pub struct Member {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Value {
     /// The number in the canonical unit (kt, hPa, nm, degree, percent, ft, inch), where it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub number: Option<Fixed>,
     /// The canonical unit of `number`; empty where it has none.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default)]
     pub unit: String,
     /// The moment, where it is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub time: Option<Timestamp>,
     /// As the document gives it (`85 MPH`), or the category or text itself.
@@ -140,14 +140,14 @@ pub struct Hyperedge {
     /// Knowledge group.
     pub group: GroupKey,
     /// Whole hours before the group's reference event, where that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub horizon_hours: Option<i32>,
     /// When it was said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub issued_at: Option<Timestamp>,
     /// When it is true, for forecasts and observations.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub valid_at: Option<Timestamp>,
     /// Extraction confidence, in (0, 1], times the best reliability among the documents that say it.

@@ -33,10 +33,10 @@ pub struct Query {
     #[serde(default)]
     pub mode: Mode,
     /// The question's own group, where the asker knows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub group: Option<GroupKey>,
     /// Only evidence issued at or before this moment counts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub as_of: Option<Timestamp>,
     /// Settings of the retrieval.

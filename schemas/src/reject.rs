@@ -25,17 +25,17 @@ pub struct Reject {
     /// The topic, or the folder that stands for it.
     pub topic: String,
     /// The partition, where the transport has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub partition: Option<i32>,
     /// The offset, where the transport has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub offset: Option<i64>,
     /// The record's key.
     pub key: String,
     /// Where it failed.
     pub stage: Stage,
     /// The line of the text, from 1, where that is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub line: Option<u32>,
     /// What is wrong and what can be done, for a person.
     pub reason: String,

@@ -21,10 +21,12 @@ use crate::{
         format::Decoder,
         lake::{self, Lake},
         packs,
+        peers::Cluster,
         transport::{Feed, Limits, Sink},
     },
     pipeline::Pipeline,
     run::{Settings, read_result, run as run_pipeline},
+    worker::Layout,
 };
 
 /// Run a pipeline until it is stopped, or until its files are read.
@@ -38,20 +40,30 @@ pub(super) struct Arguments {
     /// Stop when all that is in the topics now has been read and committed.
     #[arg(long)]
     until_end: bool,
+    /// Which process of a cluster this is, from 0; process 0 leads. All processes get the same configuration.
+    #[arg(long, value_name = "I")]
+    process: Option<usize>,
+    /// Where each process of the cluster listens: a file with one host:port a line.
+    #[arg(long, value_name = "FILE")]
+    hostfile: Option<PathBuf>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let config = Config::load(&arguments.config, std::env::vars())?;
+    let layout = layout(&config, arguments)?;
     let domain = Arc::new(packs::load(&config.pipeline.domain)?);
     let runtime = setup::runtime()?;
-    let lake = runtime.block_on(Lake::open(&config.lake.location, &config.pipeline.id, lake::Options::default()))?;
+    let stop = Stop::on_signal(&runtime);
+    let lake = runtime.block_on(open_lake(&config, &layout))?;
     let model = setup::model(&config.model.folder)?;
     let recorded = runtime.block_on(setup::recorded_in_lake(model, config.model.threads, &lake))?;
-    let started = Pipeline::start(config.pipeline.workers, domain, recorded, Some(lake.clone()));
+    let share = (layout.process(), layout.n_processes());
+    let started = Pipeline::start(layout, domain, recorded, Some(lake.clone()));
     let mut pipeline = runtime.block_on(started)?;
+    stop.finishes();
     pipeline.watch_models(setup::model_progress());
     let topics = config.source.kafka.as_ref().map(|kafka| kafka.topics.clone()).unwrap_or_default();
-    let (feed, mut sink) = source(&config, &pipeline, &runtime, arguments)?;
+    let (feed, mut sink) = source(&config, share, &pipeline, &runtime, arguments)?;
     let decoder = Decoder {
         documents: topics.documents.clone(),
         horizons: topics.horizons.clone(),
@@ -65,9 +77,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         results: topics.results,
         rejects: topics.rejects,
     };
-    let stop = stop_on_signal(&runtime);
     let bar = progress_bar();
-    let done = run_pipeline(&runtime, &mut pipeline, &feed, &mut *sink, &settings, &stop, |progress| {
+    let done = run_pipeline(&runtime, &mut pipeline, &feed, &mut *sink, &settings, &stop.asked, |progress| {
         bar.set_message(format!(
             "{} records, {} epochs, {} changes of answers, {} rejects",
             progress.n_records, progress.n_epochs, progress.n_results, progress.n_rejects
@@ -75,6 +86,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         bar.tick();
     })?;
     bar.finish_and_clear();
+    drop(pipeline);
     runtime.block_on(lake.close());
     eprintln!(
         "{} records in {} epochs; {} changes of answers; {} rejects; the lake is in {}",
@@ -83,9 +95,41 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The source and the sink that the configuration names.
+/// How many workers in how many processes, by the configuration and what was said beside it.
+fn layout(config: &Config, arguments: &Arguments) -> anyhow::Result<Layout> {
+    let mut layout = Layout::from(config.pipeline.workers);
+    let Some(mut cluster) = config.cluster.clone().or_else(|| {
+        let is_meant = arguments.hostfile.is_some() || arguments.process.is_some();
+        is_meant.then(|| config::Cluster { hosts: Vec::new(), process: None })
+    }) else {
+        return Ok(layout);
+    };
+    if config.source.kafka.is_none() {
+        anyhow::bail!("several processes need [source.kafka]: they share the partitions of topics, files they can't");
+    }
+    if let Some(file) = &arguments.hostfile {
+        cluster.hosts = config::Cluster::read_hosts(file)?;
+    }
+    cluster.process = arguments.process.or(cluster.process);
+    let process = cluster.place().map_err(anyhow::Error::msg)?;
+    let name = format!("{} with {} workers a process", config.pipeline.id, config.pipeline.workers);
+    layout.cluster = (cluster.hosts.len() > 1).then_some(Cluster { name, process, hosts: cluster.hosts });
+    Ok(layout)
+}
+
+/// The first process holds the lake, the others join it.
+async fn open_lake(config: &Config, layout: &Layout) -> Result<Lake, lake::Error> {
+    let (location, id, options) = (&config.lake.location, &config.pipeline.id, lake::Options::default());
+    match layout.process() {
+        0 => Lake::open(location, id, options).await,
+        _ => Lake::join(location, id, options),
+    }
+}
+
+/// The source and the sink that the configuration names; of several processes each has its share.
 fn source(
     config: &Config,
+    share: (usize, usize),
     pipeline: &Pipeline,
     runtime: &tokio::runtime::Runtime,
     arguments: &Arguments,
@@ -100,7 +144,7 @@ fn source(
             let feed = files::open(read, Limits::default())?;
             Ok((feed, Box::new(Printer { json: arguments.json })))
         }
-        (None, Some(kafka)) => kafka_source(kafka, pipeline, runtime, arguments.until_end),
+        (None, Some(kafka)) => kafka_source(kafka, share, pipeline, runtime, arguments.until_end),
         (None, None) => anyhow::bail!("the configuration names no source"),
     }
 }
@@ -108,6 +152,7 @@ fn source(
 #[cfg(feature = "kafka")]
 fn kafka_source(
     kafka: &config::Kafka,
+    (index, of): (usize, usize),
     pipeline: &Pipeline,
     runtime: &tokio::runtime::Runtime,
     until_end: bool,
@@ -120,7 +165,7 @@ fn kafka_source(
         let names: Vec<&str> = read.iter().chain([&topics.results, &topics.rejects]).map(String::as_str).collect();
         runtime.block_on(create_topics(&kafka.properties, &names, n_partitions))?;
     }
-    let start = Start { offsets: pipeline.offsets().clone(), share: Share::ALL, until_end };
+    let start = Start { offsets: pipeline.offsets(), share: Share { index, of }, until_end };
     let Source { feed, .. } = Source::open(&kafka.properties, &read, start, Limits::default())?;
     Ok((feed, Box::new(Sink::open(&kafka.properties)?)))
 }
@@ -128,6 +173,7 @@ fn kafka_source(
 #[cfg(not(feature = "kafka"))]
 fn kafka_source(
     _: &config::Kafka,
+    _: (usize, usize),
     _: &Pipeline,
     _: &tokio::runtime::Runtime,
     _: bool,
@@ -135,22 +181,39 @@ fn kafka_source(
     anyhow::bail!("this program was built without Kafka; build it with the feature `kafka`, or use [source.files]")
 }
 
-/// Set by the first SIGINT or SIGTERM: the epoch is finished and committed. The second ends the process at once.
-fn stop_on_signal(runtime: &tokio::runtime::Runtime) -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let told = Arc::clone(&stop);
-    runtime.spawn(async move {
-        loop {
-            if signalled().await.is_err() {
-                return;
+/// What signals ask for. Before the pipeline runs there is nothing to finish, so the first SIGINT or SIGTERM ends the
+/// process. Later the first one is heard by the pipeline, which finishes the epoch and commits it; the second ends the process
+/// at once.
+struct Stop {
+    asked: Arc<AtomicBool>,
+    finishes: Arc<AtomicBool>,
+}
+
+/// The exit code of a process that was interrupted.
+const INTERRUPTED: i32 = 130;
+
+impl Stop {
+    fn on_signal(runtime: &tokio::runtime::Runtime) -> Self {
+        let stop = Self { asked: Arc::default(), finishes: Arc::default() };
+        let (asked, finishes) = (Arc::clone(&stop.asked), Arc::clone(&stop.finishes));
+        runtime.spawn(async move {
+            loop {
+                if signalled().await.is_err() {
+                    return;
+                }
+                if !finishes.load(Ordering::Relaxed) || asked.swap(true, Ordering::Relaxed) {
+                    std::process::exit(INTERRUPTED);
+                }
+                eprintln!("stopping: the epoch is finished and committed; a second signal stops at once");
             }
-            if told.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-            eprintln!("stopping: the epoch is finished and committed; a second signal stops at once");
-        }
-    });
-    stop
+        });
+        stop
+    }
+
+    /// From now on the pipeline finishes what it has begun.
+    fn finishes(&self) {
+        self.finishes.store(true, Ordering::Relaxed);
+    }
 }
 
 async fn signalled() -> std::io::Result<()> {

@@ -9,6 +9,7 @@ pub mod kafka;
 pub mod lake;
 pub mod memory;
 pub mod packs;
+pub mod peers;
 pub mod transport;
 
 pub use error::Error;

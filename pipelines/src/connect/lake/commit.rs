@@ -1,4 +1,7 @@
 //! Committing: all tables first, several at once, then one row of `commits`, which makes them count.
+//!
+//! Where several processes write to a lake, each puts its rows into data files of its own, a [`Part`]. The one that holds the
+//! lake enters the files of all parts into the logs, so that a table has one new version a commit, as with one process.
 
 use std::{
     collections::BTreeMap,
@@ -7,11 +10,12 @@ use std::{
 };
 
 use arrow::{array::RecordBatch, datatypes::SchemaRef};
-use deltalake_core::kernel::Transaction;
+use deltalake_core::kernel::{Add, Transaction};
 use hypercane_schemas::{Epoch, Record};
+use serde::{Deserialize, Serialize};
 use tokio::{sync::Mutex, task::JoinSet};
 
-use super::{COMMITS, CommitPoint, Error, Lake, decode::integers, encode, fault, point, table::Table};
+use super::{COMMITS, CommitPoint, Error, Lake, State, decode::integers, encode, fault, file, point, table::Table};
 
 /// What becomes visible together.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +64,24 @@ impl CommitBatch {
     }
 }
 
+/// What one process has of a commit, written to data files that no log mentions yet. It can be sent to another process.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// The last epoch of the commit.
+    pub epoch: Epoch,
+    /// Where every topic and partition of the process goes on after it.
+    offsets: Vec<(String, i32, i64)>,
+    pub(super) tables: BTreeMap<String, PartOfTable>,
+}
+
+/// The data files of one table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct PartOfTable {
+    schema: arrow::datatypes::Schema,
+    n_rows: usize,
+    files: Vec<Add>,
+}
+
 /// What a commit did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommitReport {
@@ -78,66 +100,152 @@ impl Lake {
     pub async fn commit(&self, batch: CommitBatch) -> Result<CommitReport, Error> {
         let started = Instant::now();
         let mut state = self.state.lock().await;
-        let point = match state.point.clone().filter(|_| state.clean) {
-            Some(point) => point,
-            None => {
-                let failed_before = state.attempted;
-                state.point = Some(self.repair().await?);
-                state.clean = true;
-                let point = state.point.clone().flatten();
-                if failed_before == Some(batch.epoch) && point.as_ref().is_some_and(|p| p.epoch == batch.epoch) {
-                    return Ok(CommitReport { took: started.elapsed(), ..CommitReport::default() });
-                }
-                point
-            }
+        let Some(point) = self.settle(&mut state, batch.epoch).await? else {
+            return Ok(CommitReport { took: started.elapsed(), ..CommitReport::default() });
         };
         batch.check(point.as_ref().map(|point| point.epoch))?;
-        state.attempted = Some(batch.epoch);
-        state.clean = false;
+        let part = self.write_part(batch).await?;
+        let report = self.log(&mut state, point, vec![part]).await?;
+        Ok(CommitReport { took: started.elapsed(), ..report })
+    }
 
-        let mut report = CommitReport { n_rows: batch.n_rows(), ..CommitReport::default() };
-        let mut next = CommitPoint {
-            epoch: batch.epoch,
-            offsets: batch.offsets.clone(),
-            versions: point.map(|point| point.versions).unwrap_or_default(),
+    /// As [`Lake::commit`], of what several processes have written with [`Lake::write_part`], each of the same epochs.
+    pub async fn commit_parts(&self, parts: Vec<Part>) -> Result<CommitReport, Error> {
+        let started = Instant::now();
+        let mut state = self.state.lock().await;
+        let epoch = parts.first().map_or(0, |part| part.epoch);
+        let refused = |reason: &str| Err(Error::Epoch { epoch, reason: reason.into() });
+        if parts.iter().any(|part| part.epoch != epoch) {
+            return refused("the parts of the commit are of different epochs");
+        }
+        let Some(point) = self.settle(&mut state, epoch).await? else {
+            return Ok(CommitReport { took: started.elapsed(), ..CommitReport::default() });
         };
+        if let Some(point) = &point
+            && point.epoch >= epoch
+        {
+            return refused(&format!("epoch {} is committed already", point.epoch));
+        }
+        let report = self.log(&mut state, point, parts).await?;
+        Ok(CommitReport { took: started.elapsed(), ..report })
+    }
+
+    /// Brings the tables to the commit point if a commit failed before, and gives that point; `None` when the failed commit
+    /// was of this epoch and did arrive.
+    async fn settle(&self, state: &mut State, epoch: Epoch) -> Result<Option<Option<CommitPoint>>, Error> {
+        if let Some(point) = state.point.clone().filter(|_| state.clean) {
+            return Ok(Some(point));
+        }
+        let point = self.repair().await?;
+        state.point = Some(point.clone());
+        state.clean = true;
+        let has_arrived = state.attempted == Some(epoch) && point.as_ref().is_some_and(|p| p.epoch == epoch);
+        Ok((!has_arrived).then_some(point))
+    }
+
+    /// Writes the rows of a batch to data files, for [`Lake::commit_parts`] here or in another process. What was written is
+    /// taken away again if this fails.
+    pub async fn write_part(&self, batch: CommitBatch) -> Result<Part, Error> {
         fault::reach("before_table_writes");
-        let written = self.write_tables(&batch).await?;
-        report.n_tables = written.len();
+        let offsets =
+            batch.offsets.into_iter().map(|((topic, partition), offset)| (topic, partition, offset)).collect();
+        let mut writes = JoinSet::new();
+        for (name, batches) in batch.tables {
+            let batches: Vec<RecordBatch> = batches.into_iter().filter(|batch| batch.num_rows() > 0).collect();
+            if batches.is_empty() {
+                continue;
+            }
+            let lake = self.clone();
+            writes.spawn(async move {
+                let part = lake.write_table(&name, batches).await?;
+                Ok::<_, Error>((name, part))
+            });
+        }
+        let (mut tables, mut failure) = (BTreeMap::new(), None);
+        while let Some(joined) = writes.join_next().await {
+            match joined {
+                Ok(Ok((name, part))) => drop(tables.insert(name, part)),
+                Ok(Err(error)) => failure = failure.or(Some(error)),
+                Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+            }
+        }
+        if let Some(error) = failure {
+            for (name, part) in &tables {
+                file::take_away(&self.storage.log_store(name)?, &part.files).await;
+            }
+            return Err(error);
+        }
+        Ok(Part { epoch: batch.epoch, offsets, tables })
+    }
+
+    async fn write_table(&self, name: &str, batches: Vec<RecordBatch>) -> Result<PartOfTable, Error> {
+        let schema = batches[0].schema();
+        let files = match self.open_table(name).await? {
+            Some(table) => table.lock().await.put(&batches).await?,
+            // The table is made with the log entry, by the process that writes it.
+            None => {
+                let (log_store, place) = (self.storage.log_store(name)?, self.storage.place(name));
+                file::put(&log_store, name, &place, &schema, &batches).await?
+            }
+        };
+        let n_rows = batches.iter().map(RecordBatch::num_rows).sum();
+        Ok(PartOfTable { schema: Arc::unwrap_or_clone(schema), n_rows, files })
+    }
+
+    /// Enters the files of all parts into the logs, then writes the commit point.
+    async fn log(
+        &self,
+        state: &mut State,
+        point: Option<CommitPoint>,
+        parts: Vec<Part>,
+    ) -> Result<CommitReport, Error> {
+        let epoch = parts.first().map_or(0, |part| part.epoch);
+        state.attempted = Some(epoch);
+        state.clean = false;
+        let mut next = CommitPoint { epoch, ..point.unwrap_or_default() };
+        let mut tables: BTreeMap<String, PartOfTable> = BTreeMap::new();
+        for part in parts {
+            next.offsets.extend(part.offsets.into_iter().map(|(topic, partition, at)| ((topic, partition), at)));
+            for (name, part) in part.tables {
+                match tables.get_mut(&name) {
+                    Some(table) => {
+                        table.n_rows += part.n_rows;
+                        table.files.extend(part.files);
+                    }
+                    None => drop(tables.insert(name, part)),
+                }
+            }
+        }
+        let n_rows = tables.values().map(|table| table.n_rows).sum();
+        let written = self.log_tables(epoch, tables).await?;
+        let report = CommitReport { n_rows, n_tables: written.len(), took: Duration::ZERO };
         next.versions.extend(written.iter().cloned());
         fault::reach("after_table_writes");
         self.write_point(&next).await?;
         fault::reach("after_commit");
         state.point = Some(Some(next));
         state.clean = true;
-        drop(state);
-
-        let names = written.into_iter().map(|(name, _)| name).chain([COMMITS.into()]);
-        for name in names {
-            let table = self.tables.lock().await.get(&name).cloned();
+        for name in written.iter().map(|(name, _)| name.as_str()).chain([COMMITS]) {
+            let table = self.tables.lock().await.get(name).cloned();
             if let Some(table) = table {
                 self.checkpoint(&*table.lock().await).await;
             }
         }
-        report.took = started.elapsed();
         Ok(report)
     }
 
-    /// Writes the rows, each table with the mark (pipeline, epoch); gives the new versions.
-    pub(super) async fn write_tables(&self, batch: &CommitBatch) -> Result<Vec<(String, u64)>, Error> {
+    /// Enters files into the logs, each table with the mark (pipeline, epoch); gives the new versions.
+    pub(super) async fn log_tables(
+        &self,
+        epoch: Epoch,
+        tables: BTreeMap<String, PartOfTable>,
+    ) -> Result<Vec<(String, u64)>, Error> {
         let mut writes = JoinSet::new();
-        let mut schemas = BTreeMap::new();
-        for (name, batches) in &batch.tables {
-            let batches: Vec<RecordBatch> = batches.iter().filter(|batch| batch.num_rows() > 0).cloned().collect();
-            if let Some(first) = batches.first() {
-                schemas.insert(name.clone(), (first.schema(), batches));
-            }
-        }
-        for (name, (schema, batches)) in schemas {
-            let (lake, mark) = (self.clone(), self.mark(batch.epoch));
+        for (name, part) in tables {
+            let (lake, mark) = (self.clone(), self.mark(epoch));
             writes.spawn(async move {
-                let table = lake.table(&name, &schema).await?;
-                let version = table.lock().await.append(&batches, Some(mark)).await?;
+                let table = lake.table(&name, &Arc::new(part.schema)).await?;
+                let version = table.lock().await.add(part.files, Some(mark)).await?;
                 fault::reach("after_table_write");
                 Ok::<_, Error>((name, version))
             });
@@ -167,6 +275,17 @@ impl Lake {
         Transaction::new(&self.pipeline, epoch as i64)
     }
 
+    /// A table that is open, if there is such a table.
+    async fn open_table(&self, name: &str) -> Result<Option<Arc<Mutex<Table>>>, Error> {
+        if let Some(table) = self.tables.lock().await.get(name) {
+            return Ok(Some(table.clone()));
+        }
+        match Table::open(&self.storage, name, Some(&self.pipeline)).await? {
+            Some(table) => Ok(Some(self.keep(name, table).await)),
+            None => Ok(None),
+        }
+    }
+
     /// A table that is open for appending; it is made if need be.
     pub(super) async fn table(&self, name: &str, schema: &SchemaRef) -> Result<Arc<Mutex<Table>>, Error> {
         if let Some(table) = self.tables.lock().await.get(name) {
@@ -174,6 +293,10 @@ impl Lake {
         }
         let interval = self.checkpoint_interval;
         let table = Table::open_or_create(&self.storage, name, schema, &self.pipeline, interval).await?;
-        Ok(self.tables.lock().await.entry(name.into()).or_insert_with(|| Arc::new(Mutex::new(table))).clone())
+        Ok(self.keep(name, table).await)
+    }
+
+    async fn keep(&self, name: &str, table: Table) -> Arc<Mutex<Table>> {
+        self.tables.lock().await.entry(name.into()).or_insert_with(|| Arc::new(Mutex::new(table))).clone()
     }
 }

@@ -2,7 +2,11 @@
 
 use std::{
     collections::HashMap,
-    sync::atomic::{AtomicU64, Ordering},
+    hash::{BuildHasher as _, Hasher as _, RandomState},
+    sync::{
+        LazyLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use arrow::{
@@ -10,7 +14,13 @@ use arrow::{
     compute::{max, min},
     datatypes::{DataType, Float64Type, Int64Type, SchemaRef, TimeUnit, TimestampMicrosecondType},
 };
-use deltalake_core::kernel::Add;
+use deltalake_core::{
+    kernel::Add,
+    logstore::{
+        LogStoreRef,
+        object_store::{self, ObjectStoreExt as _, PutPayload, path::Path},
+    },
+};
 use hypercane_schemas::ContentHash;
 use jiff::Timestamp;
 use parquet::{
@@ -21,6 +31,8 @@ use parquet::{
 };
 use serde_json::{Map, Value, json};
 
+use super::{COMMITS, Error, fault, storage::with_retries};
+
 /// Where a file ends and the next begins. Files are read whole, so this bounds a reader's memory.
 const FILE_BYTES: usize = 64 << 20;
 const ROWS_AT_ONCE: usize = 8192;
@@ -29,6 +41,46 @@ const ROWS_AT_ONCE: usize = 8192;
 pub(super) struct DataFile {
     pub(super) add: Add,
     pub(super) bytes: Vec<u8>,
+}
+
+/// Writes rows to files of a table that no log entry mentions yet. What was written is taken away again if this fails.
+pub(super) async fn put(
+    log_store: &LogStoreRef,
+    table: &str,
+    place: &str,
+    schema: &SchemaRef,
+    batches: &[RecordBatch],
+) -> Result<Vec<Add>, Error> {
+    let files = lay_out(schema, batches).map_err(|e| Error::row(table, e))?;
+    let store = log_store.object_store(None);
+    let mut adds: Vec<Add> = Vec::new();
+    for DataFile { add, bytes } in files {
+        let (path, bytes) = (Path::from(add.path.as_str()), PutPayload::from(bytes));
+        let put = with_retries(|| async {
+            let put = store.put(&path, bytes.clone()).await;
+            put.map_err(|e| Error::storage("write to", place, e))
+        });
+        let failed = put.await.err();
+        adds.push(add);
+        if let Some(error) = failed {
+            take_away(log_store, &adds).await;
+            return Err(error);
+        }
+    }
+    fault::reach(if table == COMMITS { "after_commit_file" } else { "after_table_file" });
+    Ok(adds)
+}
+
+/// Deletes files that no log entry mentions. What can't be deleted now is swept at the next start.
+pub(super) async fn take_away(log_store: &LogStoreRef, files: &[Add]) {
+    let store = log_store.object_store(None);
+    for file in files {
+        if let Err(error) = store.delete(&Path::from(file.path.as_str())).await
+            && !matches!(error, object_store::Error::NotFound { .. })
+        {
+            tracing::debug!(file = file.path, %error, "a file that is of no use stays");
+        }
+    }
 }
 
 /// Lays rows out as files; one, unless there are very many.
@@ -102,12 +154,13 @@ impl Open {
     }
 }
 
-/// A name that no other file has.
+/// A name that no other file has, also where processes on other machines write to the same table.
 fn name() -> String {
+    static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
     static N_FILES: AtomicU64 = AtomicU64::new(0);
     let count = N_FILES.fetch_add(1, Ordering::Relaxed).to_string();
-    let (process, now) = (std::process::id().to_string(), Timestamp::now().as_nanosecond().to_string());
-    format!("part-{}.parquet", ContentHash::of_parts([process.as_str(), &now, &count]))
+    let (process, id, now) = (PROCESS.to_string(), std::process::id().to_string(), Timestamp::now().as_nanosecond());
+    format!("part-{}.parquet", ContentHash::of_parts([process.as_str(), &id, &now.to_string(), &count]))
 }
 
 /// Whether the log keeps the least and greatest value of a column. Texts and hashes as bounds would make an entry as

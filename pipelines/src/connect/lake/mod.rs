@@ -26,7 +26,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::sync::Mutex;
 
-pub use commit::{CommitBatch, CommitReport};
+pub use commit::{CommitBatch, CommitReport, Part};
 pub use decode::decode;
 pub use encode::encode;
 pub use error::Error;
@@ -99,6 +99,23 @@ impl Lake {
             state: Arc::default(),
             checkpoints: Arc::default(),
             _lock: lock.map(Arc::new),
+        })
+    }
+
+    /// Joins a lake that another process holds, to write parts of its commits and outputs of models. That process makes the
+    /// lake and its tables, and it alone may recover it or commit to it.
+    ///
+    /// # Errors
+    /// The location is none.
+    pub fn join(location: &str, pipeline: &str, options: Options) -> Result<Self, Error> {
+        Ok(Self {
+            storage: Storage::parse(location, &options.storage)?,
+            pipeline: pipeline.into(),
+            checkpoint_interval: options.checkpoint_interval,
+            tables: Arc::default(),
+            state: Arc::default(),
+            checkpoints: Arc::default(),
+            _lock: None,
         })
     }
 

@@ -12,19 +12,18 @@ use arrow::{
 use deltalake_core::{
     BlindDeltaTable, DeltaTable,
     kernel::{
-        Action, Transaction, engine::arrow_conversion::TryIntoKernel, schema::StructType, transaction::CommitData,
+        Action, Add, Transaction, engine::arrow_conversion::TryIntoKernel, schema::StructType, transaction::CommitData,
     },
     logstore::{
         LogStoreRef, commit_uri_from_version, get_actions,
-        object_store::{self, ObjectStoreExt, PutMode, PutPayload, path::Path},
+        object_store::{self, PutMode},
     },
     operations::create::CreateBuilder,
     protocol::{DeltaOperation, SaveMode, checkpoints},
 };
 
 use super::{
-    Error, damage, fault,
-    file::{self, DataFile},
+    Error, damage, file,
     storage::{Storage, with_retries},
 };
 
@@ -91,31 +90,33 @@ impl Table {
             .with_raise_if_key_not_exists(false)
             .with_columns(columns.fields().cloned())
             .with_configuration(properties.into_iter().map(|(key, value)| (key, Some(value))));
-        create.await.map_err(|e| Error::storage("write to", storage.place(name), e))?;
+        let created = create.await.map_err(|e| Error::storage("write to", storage.place(name), e));
+        // Another process of the pipeline may have been quicker.
+        if let Err(error) = created {
+            return Self::open(storage, name, Some(pipeline)).await?.ok_or(error);
+        }
         let missing = || Error::damaged(storage.place(name), "the table that was just made is not there");
         Self::open(storage, name, Some(pipeline)).await?.ok_or_else(missing)
     }
 
     /// Writes rows and makes them part of the table. The table is as before if this fails.
     pub(super) async fn append(&mut self, batches: &[RecordBatch], mark: Option<Transaction>) -> Result<u64, Error> {
+        let files = self.put(batches).await?;
+        self.add(files, mark).await
+    }
+
+    /// Writes rows to data files that no log entry mentions yet.
+    pub(super) async fn put(&self, batches: &[RecordBatch]) -> Result<Vec<Add>, Error> {
         for batch in batches {
             self.check(&batch.schema())?;
         }
-        let files = file::lay_out(&self.schema, batches).map_err(|e| Error::row(&self.name, e))?;
-        let store = self.log_store.object_store(None);
-        let mut adds = Vec::new();
-        for DataFile { add, bytes } in files {
-            let (path, bytes) = (Path::from(add.path.as_str()), PutPayload::from(bytes));
-            with_retries(|| async {
-                let put = store.put(&path, bytes.clone()).await;
-                put.map_err(|e| Error::storage("write to", &self.place, e))
-            })
-            .await?;
-            adds.push(Action::Add(add));
-        }
-        fault::reach(if self.name == super::COMMITS { "after_commit_file" } else { "after_table_file" });
+        file::put(&self.log_store, &self.name, &self.place, &self.schema, batches).await
+    }
+
+    /// Makes data files part of the table.
+    pub(super) async fn add(&mut self, files: Vec<Add>, mark: Option<Transaction>) -> Result<u64, Error> {
         let write = DeltaOperation::Write { mode: SaveMode::Append, partition_by: None, predicate: None };
-        self.log(adds, write, mark).await
+        self.log(files.into_iter().map(Action::Add).collect(), write, mark).await
     }
 
     fn check(&self, rows: &Schema) -> Result<(), Error> {

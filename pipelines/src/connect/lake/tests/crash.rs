@@ -6,7 +6,7 @@ use hypercane_schemas::{Degree, Diff, Document, EntityKey, Epoch, Incidence, Rec
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use proptest::{collection::vec, test_runner::Config};
 
-use super::{CommitBatch, bare, folder, open, samples};
+use super::{CommitBatch, bare, folder, open, samples, write_tables};
 use crate::connect::lake::{CommitPoint, Lake};
 
 /// How far a commit gets.
@@ -133,19 +133,19 @@ async fn live(steps: Vec<(Rows, Outcome)>) {
                 continue;
             }
             Outcome::TablesThenAgain(bits) => {
-                lake.write_tables(&part_of(&batch, bits)).await.unwrap();
+                write_tables(&lake, &part_of(&batch, bits)).await.unwrap();
                 lake.state.lock().await.clean = false;
                 lake.commit(batch).await.unwrap();
                 model.commit(epoch, &rows);
                 continue;
             }
             Outcome::Tables(bits) => {
-                lake.write_tables(&part_of(&batch, bits)).await.unwrap();
+                write_tables(&lake, &part_of(&batch, bits)).await.unwrap();
             }
             Outcome::Point => {
                 let versions = lake.recover().await.unwrap().map(|point| point.versions).unwrap_or_default();
                 let mut point = CommitPoint { epoch, offsets: batch.offsets.clone(), versions };
-                point.versions.extend(lake.write_tables(&batch).await.unwrap());
+                point.versions.extend(write_tables(&lake, &batch).await.unwrap());
                 lake.write_point(&point).await.unwrap();
                 model.commit(epoch, &rows);
             }

@@ -6,7 +6,7 @@ use deltalake_core::{
 };
 use hypercane_schemas::Degree;
 
-use super::{PIPELINE, batch, folder, open, samples};
+use super::{PIPELINE, batch, folder, open, samples, write_tables};
 use crate::connect::lake::{Error, Lake, file, table::Table};
 
 async fn table(lake: &Lake) -> Table {
@@ -62,7 +62,7 @@ async fn a_compaction_by_another_program_is_left_alone() {
     assert_eq!(lake.read::<Degree>(Some(1)).await.unwrap(), [(row.clone(), 1)]);
     // The writer did not hear of it, and goes on behind it.
     lake.commit(batch(3, &[(row.clone(), 1)])).await.unwrap();
-    lake.write_tables(&batch(4, &[(row.clone(), 1)])).await.unwrap();
+    write_tables(&lake, &batch(4, &[(row.clone(), 1)])).await.unwrap();
     assert_eq!(lake.recover().await.unwrap().unwrap().epoch, 3);
     assert_eq!(super::bare::<Degree>(&lake).await.into_values().sum::<isize>(), 3);
     assert_eq!(lake.read::<Degree>(None).await.unwrap(), [(row, 3)]);
@@ -72,7 +72,7 @@ async fn a_compaction_by_another_program_is_left_alone() {
 async fn what_can_not_be_undone_is_told() {
     let (_dir, location) = folder();
     let lake = two_commits(&location).await;
-    lake.write_tables(&batch(3, &[(samples::degrees()[0].clone(), 1)])).await.unwrap();
+    write_tables(&lake, &batch(3, &[(samples::degrees()[0].clone(), 1)])).await.unwrap();
     rewrite(&lake, [3], false, None).await;
     let error = lake.recover().await.unwrap_err();
     assert!(matches!(error, Error::Foreign { version: 4, committed: 2, .. }), "{error}");

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use hypercane_schemas::{Diff, Epoch, Record};
 use tempfile::TempDir;
 
-use super::{CommitBatch, Lake, Options, decode, read::Files};
+use super::{CommitBatch, Error, Lake, Options, decode, read::Files};
 
 const PIPELINE: &str = "test";
 
@@ -35,6 +35,12 @@ fn batch<R: Record>(epoch: Epoch, rows: &[(R, Diff)]) -> CommitBatch {
     let rows: Vec<(R, Epoch, Diff)> = rows.iter().map(|(record, diff)| (record.clone(), epoch, *diff)).collect();
     batch.add(&rows).unwrap();
     batch
+}
+
+/// A commit that ends before its commit point; gives the versions of the tables.
+async fn write_tables(lake: &Lake, batch: &CommitBatch) -> Result<Vec<(String, u64)>, Error> {
+    let part = lake.write_part(batch.clone()).await?;
+    lake.log_tables(batch.epoch, part.tables).await
 }
 
 /// All rows that a reader of the bare table finds, whatever the commit point says.

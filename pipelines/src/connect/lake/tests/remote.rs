@@ -2,7 +2,7 @@
 
 use hypercane_schemas::Degree;
 
-use super::{PIPELINE, batch, samples};
+use super::{PIPELINE, batch, samples, write_tables};
 use crate::connect::lake::{Lake, Options};
 
 const ENDPOINT_VARIABLE: &str = "HYPERCANE_TEST_S3";
@@ -32,7 +32,7 @@ async fn a_lake_lies_in_an_object_store() {
         assert_eq!(lake.recover().await.unwrap().map_or(0, |point| point.epoch), epoch - 1);
         lake.commit(batch(epoch, &[(row.clone(), 1)])).await.unwrap();
         // Left over by a crash.
-        lake.write_tables(&batch(epoch + 1, &[(row.clone(), 1)])).await.unwrap();
+        write_tables(&lake, &batch(epoch + 1, &[(row.clone(), 1)])).await.unwrap();
         lake.close().await;
     }
     let lake = Lake::view(&location, options).await.unwrap();
