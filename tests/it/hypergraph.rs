@@ -139,7 +139,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn history() -> impl Strategy<Value = History> {
+pub fn history() -> impl Strategy<Value = History> {
     vec(vec(step(), 0..6), 1..6)
 }
 

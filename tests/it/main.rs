@@ -4,6 +4,7 @@
 //! - `harness`: random histories, the running engine, and what it accumulates to
 //! - `plain`: the hypergraph by its definition, from scratch
 //! - `hypergraph`: incremental equals rebuild, on 1, 2 and 4 workers
+//! - `cluster`: several processes are one pipeline, also after one of them dies
 //! - `command`: the command, as users run it
 //! - `bad_input`: what cannot be used is kept with its reason, and the stream goes on
 //! - `lakes`: small lakes, made by a pipeline
@@ -20,6 +21,7 @@
 mod arrival;
 mod ask;
 mod bad_input;
+mod cluster;
 mod command;
 mod export;
 mod harness;
