@@ -17,5 +17,6 @@ pub mod publish;
 pub mod results;
 pub mod run;
 pub mod telemetry;
+pub mod vectors;
 pub mod verify;
 pub mod worker;

@@ -10,16 +10,13 @@
 
 use std::{
     collections::BTreeMap,
-    fmt,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use differential_dataflow::Hashable;
 use hypercane_operators::{Shared, domain::Domain};
-use hypercane_schemas::{
-    ContentHash, Diff, Document, DocumentKey, Epoch, HorizonUpdate, ModelOutput, Query, Reject, ResultEvent, Vector,
-};
+use hypercane_schemas::{Diff, Document, DocumentKey, Epoch, HorizonUpdate, Query, Reject, ResultEvent};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -27,7 +24,7 @@ use crate::{
     commit::{Committer, News},
     connect::{
         self,
-        embed::{self, Recorded},
+        embed::Recorded,
         format::Input,
         lake::{self, Lake},
     },
@@ -456,62 +453,4 @@ pub async fn read_inputs(lake: &Lake, as_of: Option<Epoch>) -> Result<Inputs, la
         horizons: standing(lake.read::<HorizonUpdate>(as_of).await?),
         queries: standing(lake.read::<Query>(as_of).await?),
     })
-}
-
-/// The vectors that a lake has recorded of a model, to read only.
-///
-/// # Errors
-/// The lake can't be read.
-pub async fn recorded_vectors(lake: &Lake, model: &str) -> Result<embed::MemoryStore, Error> {
-    let known = lake.read_model_outputs(model, embed::template_hash()).await?;
-    let known: Vec<(ContentHash, Vector)> = known.into_iter().collect();
-    let store = embed::MemoryStore::default();
-    embed::VectorStore::put(&store, &known)?;
-    Ok(store)
-}
-
-/// The record of vectors in a lake: what it holds is read once, what is new is appended at once.
-pub struct LakeVectors {
-    memory: embed::MemoryStore,
-    lake: Lake,
-    model: String,
-    runtime: tokio::runtime::Handle,
-}
-
-impl fmt::Debug for LakeVectors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LakeVectors").field("model", &self.model).finish_non_exhaustive()
-    }
-}
-
-impl LakeVectors {
-    /// Reads what the lake has recorded of a model.
-    ///
-    /// # Errors
-    /// The lake can't be read.
-    pub async fn open(lake: Lake, model: &str) -> Result<Self, Error> {
-        let memory = recorded_vectors(&lake, model).await?;
-        Ok(Self { memory, lake, model: model.into(), runtime: tokio::runtime::Handle::current() })
-    }
-}
-
-impl embed::VectorStore for LakeVectors {
-    fn get(&self, inputs: &[ContentHash]) -> Result<Vec<Option<Vector>>, connect::Error> {
-        self.memory.get(inputs)
-    }
-
-    fn put(&self, rows: &[(ContentHash, Vector)]) -> Result<(), connect::Error> {
-        let outputs: Vec<ModelOutput> = rows
-            .iter()
-            .map(|(input, vector)| ModelOutput {
-                model: self.model.clone(),
-                template: embed::template_hash(),
-                input: *input,
-                vector: vector.clone(),
-            })
-            .collect();
-        tokio::task::block_in_place(|| self.runtime.block_on(self.lake.append_model_outputs(&outputs)))
-            .map_err(|e| connect::Error::lasting("vectors can't be recorded in the lake".to_owned()).because(e))?;
-        self.memory.put(rows)
-    }
 }

@@ -21,7 +21,8 @@ use crate::{
     enrich::Enricher,
     export::{self, AsOf},
     live::Groups,
-    pipeline::{self, Inputs, read_inputs, recorded_vectors},
+    pipeline::{self, Inputs, read_inputs},
+    vectors::recorded_vectors,
     worker::{Batch, Engine},
 };
 

@@ -45,8 +45,9 @@ pub struct Value {
     /// The number in the canonical unit (kt, hPa, nm, degree, percent, ft, inch), where it is one.
     #[serde(default)]
     pub number: Option<Fixed>,
-    /// The canonical unit of `number`; empty where it has none.
-    #[serde(default)]
+    /// The canonical unit of `number`; empty (null in rows) where it has none.
+    #[serde(default, with = "empty_as_null")]
+    #[schemars(with = "Option<String>")]
     pub unit: String,
     /// The moment, where it is one.
     #[serde(default)]
@@ -63,6 +64,19 @@ pub struct Attribute {
     pub name: String,
     /// Its value.
     pub value: Value,
+}
+
+/// A text that is null in rows where it is empty.
+mod empty_as_null {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
+        (!text.is_empty()).then_some(text).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+        Ok(Option::<String>::deserialize(deserializer)?.unwrap_or_default())
+    }
 }
 
 impl Attribute {

@@ -10,7 +10,8 @@ use hypercane::{
         memory,
         transport::Limits,
     },
-    pipeline::{Pipeline, recorded_vectors},
+    pipeline::Pipeline,
+    vectors::recorded_vectors,
 };
 use hypercane_schemas::{AnswerStep, Epoch, QueryId};
 use tokio::runtime::Runtime;

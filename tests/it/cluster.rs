@@ -110,6 +110,9 @@ proptest! {
     }
 }
 
+/// How long anything may take on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(180);
+
 /// A running process of a cluster.
 struct Process(Child);
 
@@ -134,7 +137,7 @@ impl Process {
 
     /// Its exit code and what it said; it has to end soon.
     fn ended(mut self) -> (Option<i32>, String) {
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + PATIENCE;
         let status = loop {
             match self.0.try_wait().unwrap() {
                 Some(status) => break status,
@@ -211,10 +214,10 @@ impl Place {
         }
     }
 
-    /// Waits until the lake has a commit of some epoch.
-    fn await_commit(&self, lake: &str, after: u64) -> u64 {
+    /// Waits until the lake has a commit of some epoch. The processes have to go on meanwhile.
+    fn await_commit(&self, lake: &str, after: u64, processes: &mut [Process]) -> u64 {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + PATIENCE;
         loop {
             let point = runtime.block_on(async {
                 Lake::view(&self.lake(lake), Default::default()).await.ok()?.commit_point().await.ok()?
@@ -222,6 +225,13 @@ impl Place {
             match point {
                 Some(point) if point.epoch > after => return point.epoch,
                 _ => assert!(Instant::now() < until, "nothing is committed"),
+            }
+            for process in &mut *processes {
+                let mut told = String::new();
+                if let Some(status) = process.0.try_wait().unwrap() {
+                    process.0.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+                    panic!("a process has ended, {status}: {told}");
+                }
             }
             thread::sleep(Duration::from_millis(20));
         }
@@ -256,7 +266,7 @@ fn a_process_that_dies_stops_all_and_any_number_goes_on_from_the_lake() {
     place.publish(advisories(0..20));
 
     let mut processes = place.start(4, &config, &[]);
-    let epoch = place.await_commit("lake", 0);
+    let epoch = place.await_commit("lake", 0, &mut processes);
     processes.remove(2).signal("-KILL");
     for process in processes {
         let (code, told) = process.ended();
@@ -266,8 +276,8 @@ fn a_process_that_dies_stops_all_and_any_number_goes_on_from_the_lake() {
 
     // A second signal is not needed: one process is asked, all finish and commit.
     place.publish(advisories(20..30));
-    let processes = place.start(2, &config, &[]);
-    place.await_commit("lake", epoch);
+    let mut processes = place.start(2, &config, &[]);
+    place.await_commit("lake", epoch, &mut processes);
     processes[1].signal("-TERM");
     for process in processes {
         let (code, told) = process.ended();

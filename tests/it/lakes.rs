@@ -9,7 +9,8 @@ use hypercane::{
         lake::{self, Lake},
         packs,
     },
-    pipeline::{LakeVectors, Pipeline},
+    pipeline::Pipeline,
+    vectors::LakeVectors,
 };
 use hypercane_operators::domain::Domain;
 use hypercane_schemas::{Document, DocumentKey, Epoch, GroupKey, HorizonUpdate, Query, QueryId, QueryParameters};

@@ -64,9 +64,16 @@ fn same_fields(place: &str, columns: &[&Field], schema: &Value, root: &Value) {
     for column in columns {
         let place = format!("{place}.{}", column.name());
         let schema = &schema["properties"][column.name()];
-        assert_eq!(!required.contains(&column.name().as_str()), column.is_nullable(), "{place}: may it be absent?");
+        assert!(required.contains(&column.name().as_str()), "{place}: a row names every field");
+        assert_eq!(may_be_null(schema), column.is_nullable(), "{place}: may it be null?");
         same_type(&place, column.data_type(), schema, root);
     }
+}
+
+fn may_be_null(schema: &Value) -> bool {
+    let is_null = |kind: &Value| kind == "null";
+    schema["type"].as_array().is_some_and(|kinds| kinds.iter().any(is_null))
+        || schema["anyOf"].as_array().is_some_and(|all| all.iter().any(|one| is_null(&one["type"])))
 }
 
 fn same_type(place: &str, column: &DataType, schema: &Value, root: &Value) {

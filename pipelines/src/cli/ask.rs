@@ -21,7 +21,7 @@ use crate::{
         packs,
     },
     export::AsOf,
-    pipeline::recorded_vectors,
+    vectors::recorded_vectors,
 };
 
 /// Ask one question, of a lake or of a running pipeline.

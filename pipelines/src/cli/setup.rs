@@ -13,7 +13,7 @@ use crate::{
         embed::{EmbedService, Embedder, FileStore, Model, Recorded, ServiceSettings, VectorStore},
         lake::Lake,
     },
-    pipeline::LakeVectors,
+    vectors::LakeVectors,
 };
 
 /// A runtime for the edges.
