@@ -47,7 +47,7 @@ impl Checkpoints {
         }));
     }
 
-    async fn finish(&self) -> Option<Result<(), JoinError>> {
+    pub(super) async fn finish(&self) -> Option<Result<(), JoinError>> {
         let running = self.0.lock().await.take()?;
         Some(running.await)
     }

@@ -163,6 +163,12 @@ fn name() -> String {
     format!("part-{}.parquet", ContentHash::of_parts([process.as_str(), &id, &now.to_string(), &count]))
 }
 
+/// Whether a data file of this name was written by us. A UUID, as other programs have it, is longer.
+pub(super) fn is_own_name(name: &str) -> bool {
+    let hash = name.strip_prefix("part-").and_then(|rest| rest.strip_suffix(".parquet"));
+    hash.is_some_and(|hash| hash.parse::<ContentHash>().is_ok())
+}
+
 /// Whether the log keeps the least and greatest value of a column. Texts and hashes as bounds would make an entry as
 /// large as the rows.
 pub(super) fn is_bounded(column: &DataType) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! A commit writes its rows to every table, then one row to table `commits`; that row is the commit point. A reader who
 //! wants committed rows only takes those with an `epoch` up to the last one in `commits`. After a crash, [`Lake::recover`]
-//! takes out whatever lies beyond. The state at an epoch is the sum of `diff` up to it.
+//! takes out whatever lies beyond, and removes the files that nothing mentions. The state at an epoch is the sum of `diff` up to it.
 
 mod checkpoint;
 mod commit;
@@ -18,6 +18,7 @@ mod read;
 mod recover;
 mod state;
 mod storage;
+mod sweep;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -15,11 +15,14 @@ use jiff::Timestamp;
 use super::{COMMITS, CommitPoint, Error, Lake, MODEL_OUTPUTS, table::Table};
 
 impl Lake {
-    /// Brings every table back to the last commit, and gives it; `None` for a lake without a commit.
+    /// Brings every table back to the last commit, and gives it; `None` for a lake without a commit. Also removes the files
+    /// that a process left behind which died; so no other part of the process may be writing.
     pub async fn recover(&self) -> Result<Option<CommitPoint>, Error> {
+        tracing::info!(lake = self.storage.location, "recovering the lake");
         let mut state = self.state.lock().await;
         state.clean = false;
         let point = self.repair().await?;
+        self.sweep().await;
         state.point = Some(point.clone());
         state.clean = true;
         Ok(point)

@@ -82,6 +82,11 @@ impl Storage {
         }
     }
 
+    /// The folder, for a lake on local disk.
+    pub(super) fn folder(&self) -> Option<&FilePath> {
+        self.folder.as_deref()
+    }
+
     /// The folder of a table, as a person would write it.
     pub(super) fn place(&self, table: &str) -> String {
         format!("{}/{table}", self.location.trim_end_matches('/'))

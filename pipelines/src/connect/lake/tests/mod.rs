@@ -7,6 +7,7 @@ mod maintenance;
 mod remote;
 mod round_trip;
 mod samples;
+mod sweep;
 mod trouble;
 
 use std::collections::BTreeMap;
