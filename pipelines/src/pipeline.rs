@@ -353,6 +353,13 @@ impl Pipeline {
         Ok((Stepped { epoch, results, rejects: told, n_updates, took, changes: kept }, Note::read(notes)?))
     }
 
+    /// Notes how far the sources have been read by the epochs up to now. For a pipeline in one process.
+    pub fn read_up_to(&mut self, offsets: Offsets) {
+        if let Some(committer) = &mut self.committer {
+            committer.read_up_to(offsets);
+        }
+    }
+
     /// How long ago the last commit was begun.
     pub fn since_commit(&self) -> Duration {
         self.committer.as_ref().map_or(Duration::ZERO, Committer::since_cut)

@@ -79,3 +79,26 @@ pub fn question(id: &str) -> Query {
 pub fn asked(id: &str) -> Input {
     Input::Query(QueryId(id.into()), Some(question(id)))
 }
+
+#[test]
+fn what_changes_nothing_has_been_read_all_the_same() {
+    let runtime = Runtime::new().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    runtime.block_on(async {
+        let lake = Lake::open(&folder.path().to_string_lossy(), "tests", lake::Options::default()).await.unwrap();
+        let vectors = LakeVectors::open(lake.clone(), Hashed.id()).await.unwrap();
+        let model = recorded(Arc::new(vectors));
+        let mut pipeline = Pipeline::start(1, domain(), model, Some(lake.clone())).await.unwrap();
+        // The same record twice.
+        for next in [1, 2] {
+            pipeline.step(vec![landfall()]).await.unwrap();
+            pipeline.read_up_to([(("horizons".to_owned(), 0), next)].into());
+            pipeline.commit().await.unwrap();
+            assert_eq!(lake.commit_point().await.unwrap().unwrap().offsets, pipeline.offsets());
+        }
+        // Where nothing was read, nothing is committed.
+        let epoch = lake.commit_point().await.unwrap().unwrap().epoch;
+        pipeline.commit().await.unwrap();
+        assert_eq!(lake.commit_point().await.unwrap().unwrap().epoch, epoch);
+    });
+}
