@@ -11,7 +11,7 @@ HYPERCANE := target/release/hypercane
 # The demonstrations write here; `make clean` removes it.
 DEMO_LAKE ?= demo-lake
 
-.PHONY: help demo demo-kafka build test check fmt lint doc bench models kafka packages packages-kafka clean
+.PHONY: help demo demo-kafka build test torture check fmt lint doc bench models kafka packages packages-kafka clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ lint: packages ## clippy on all targets; a warning is an error
 
 doc: packages ## the documentation of the crates, in target/doc; a warning is an error
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --no-deps
+
+torture: packages-kafka models ## kill the running pipeline N times (N=200, SEED=...) and look for what is lost, twice or left over
+	TORTURE_KILLS=$(or $(N),200) TORTURE_SEED=$(SEED) deploy/kafka/with-broker.sh $(CARGO) test --release --locked --workspace --test torture
 
 bench: packages models ## all benches
 	$(CARGO) bench --locked --workspace
