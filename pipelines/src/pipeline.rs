@@ -26,7 +26,7 @@ use crate::{
         self,
         embed::Recorded,
         format::Input,
-        lake::{self, Lake},
+        lake::{self, Lake, Membership},
     },
     enrich::{Enricher, Watch},
     results::results,
@@ -62,6 +62,7 @@ pub struct Pipeline {
     enricher: Enricher,
     place: Place,
     committer: Option<Committer>,
+    _membership: Option<Membership>,
     sequence: u64,
     /// Keys of the documents that stood in the lake at the start.
     resumed: Vec<DocumentKey>,
@@ -163,6 +164,7 @@ impl Pipeline {
             enricher: Enricher::new(domain, recorded),
             place,
             committer: None,
+            _membership: None,
             sequence: 0,
             resumed: Vec::new(),
             told: Note::default(),
@@ -175,8 +177,12 @@ impl Pipeline {
             let (_, notes) = pipeline.engine.round(Batch::default(), note.to_bytes()?)?;
             // The leader has recovered the lake before it said this.
             let resume_at = Note::read(notes)?.first().and_then(|note| note.resume_at);
-            if let (None, Some(lake), Some(_)) = (&point, &lake, resume_at) {
-                point = lake.commit_point().await?;
+            if let Some(lake) = lake.as_ref().filter(|_| place.process > 0) {
+                pipeline._membership = Some(lake.enter().await?);
+                point = match resume_at {
+                    Some(_) => lake.commit_point().await?,
+                    None => None,
+                };
             }
         }
         pipeline.engine.skip_to(point.as_ref().map_or(1, |point| point.epoch));

@@ -69,6 +69,12 @@ pub struct Lake {
     _lock: Option<Arc<Lock>>,
 }
 
+/// Held by a process that has joined a lake.
+#[derive(Debug)]
+pub struct Membership {
+    _lock: Option<Lock>,
+}
+
 /// What the writer knows of the lake.
 #[derive(Default)]
 struct State {
@@ -118,6 +124,13 @@ impl Lake {
             checkpoints: Arc::default(),
             _lock: None,
         })
+    }
+
+    /// Counts this process among those that write beside the one that holds the lake, until the result is dropped. To be
+    /// called when that one has recovered the lake, and before anything is written: the next start waits for those that
+    /// are counted, since it takes away files that no log mentions.
+    pub async fn enter(&self) -> Result<Membership, Error> {
+        Ok(Membership { _lock: self.storage.enter().await? })
     }
 
     /// Opens a lake for reading, also while another process writes to it. Fails if there is no commit in it.

@@ -5,7 +5,7 @@ use std::{
     fmt,
     fs::{self, File, TryLockError},
     future::Future,
-    io::{Read, Seek, Write},
+    io::{Seek, Write},
     path::{Path as FilePath, PathBuf},
     sync::Arc,
     time::Duration,
@@ -22,6 +22,10 @@ use super::Error;
 const LOCK_FILE: &str = ".hypercane.lock";
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(25);
+/// Locked together by the processes that write to the lake beside the one that holds it.
+const MEMBERS_FILE: &str = ".hypercane.members.lock";
+/// How long those of an earlier cluster may take to see that it has ended.
+const MEMBERS_TRIES: u32 = 400;
 const ATTEMPTS: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
@@ -69,7 +73,19 @@ impl Storage {
     /// Makes the folder where there is none and takes the lock, or finds out that neither is possible.
     pub(super) async fn claim(&self, pipeline: &str) -> Result<Option<Lock>, Error> {
         match &self.folder {
-            Some(folder) => Lock::take(folder, &self.location, pipeline).await.map(Some),
+            Some(folder) => {
+                let lock = Lock::take(folder, &self.location, pipeline).await?;
+                // Members of an earlier cluster may still be on their way out; what they write must not be swept away
+                // under their hands. New ones enter when this process has recovered the lake.
+                let members = exclusive(&folder.join(MEMBERS_FILE), MEMBERS_TRIES, &self.location).await?;
+                match members {
+                    Some(_) => Ok(Some(lock)),
+                    None => Err(Error::Held {
+                        location: self.location.clone(),
+                        holder: "a process of the cluster that wrote to it before, and that has not ended yet".into(),
+                    }),
+                }
+            }
             None => {
                 // An object store has no lock. The conditional put of each log entry still lets one writer win.
                 let probe = self.prefix.clone().join(LOCK_FILE);
@@ -85,6 +101,16 @@ impl Storage {
     /// The folder, for a lake on local disk.
     pub(super) fn folder(&self) -> Option<&FilePath> {
         self.folder.as_deref()
+    }
+
+    /// Counts this process among those that write to the lake beside the one that holds it.
+    pub(super) async fn enter(&self) -> Result<Option<Lock>, Error> {
+        let Some(folder) = &self.folder else { return Ok(None) };
+        let refused = |e| Error::storage("write to", &self.location, e);
+        let file = File::options().write(true).create(true).truncate(false).open(folder.join(MEMBERS_FILE));
+        let file = file.map_err(refused)?;
+        file.lock_shared().map_err(refused)?;
+        Ok(Some(Lock { _file: file }))
     }
 
     /// The folder of a table, as a person would write it.
@@ -125,29 +151,30 @@ impl Lock {
         let refused = |e| Error::storage("write to", location, e);
         fs::create_dir_all(folder).map_err(refused)?;
         let path = folder.join(LOCK_FILE);
-        let mut file =
-            File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(refused)?;
         // A holder that is on its way out still counts for a moment.
-        let mut tries = 0;
-        while let Err(error) = file.try_lock() {
-            match error {
-                TryLockError::WouldBlock if tries < LOCK_TRIES => {
-                    tries += 1;
-                    tokio::time::sleep(LOCK_PAUSE).await;
-                }
-                TryLockError::WouldBlock => {
-                    let mut holder = String::new();
-                    // The note is a help for people; the lock itself has answered already.
-                    let _ = file.read_to_string(&mut holder);
-                    return Err(Error::Held { location: location.into(), holder: holder.trim().into() });
-                }
-                TryLockError::Error(e) => return Err(refused(e)),
-            }
-        }
+        let Some(mut file) = exclusive(&path, LOCK_TRIES, location).await? else {
+            // The note is a help for people; the lock itself has answered already.
+            let holder = fs::read_to_string(&path).unwrap_or_default();
+            return Err(Error::Held { location: location.into(), holder: holder.trim().into() });
+        };
         let note = format!("process {} of pipeline {pipeline}, since {}\n", std::process::id(), jiff::Timestamp::now());
         file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(note.as_bytes())).map_err(refused)?;
         Ok(Self { _file: file })
     }
+}
+
+/// Opens a file and locks it for this process alone; `None` when others hold it for longer than so many tries.
+async fn exclusive(path: &FilePath, tries: u32, location: &str) -> Result<Option<File>, Error> {
+    let refused = |e| Error::storage("write to", location, e);
+    let file = File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(refused)?;
+    for _ in 0..tries {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => tokio::time::sleep(LOCK_PAUSE).await,
+            Err(TryLockError::Error(e)) => return Err(refused(e)),
+        }
+    }
+    Ok(None)
 }
 
 /// Repeats what may pass (a store that does not answer), with growing pauses; gives the last error.

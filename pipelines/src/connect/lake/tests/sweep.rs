@@ -13,7 +13,7 @@ use deltalake_core::{
 };
 use hypercane_schemas::Degree;
 
-use super::{PIPELINE, batch, folder, open, samples};
+use super::{PIPELINE, batch, folder, open, samples, write_tables};
 use crate::connect::lake::{Lake, file, table::Table};
 
 const DAY: Duration = Duration::from_hours(24);
@@ -61,7 +61,7 @@ async fn what_a_crash_leaves_goes_and_all_else_stays() {
     let (_dir, location) = folder();
     let lake = filled(&location).await;
     // Rows that were never committed are removed by a log entry; their file is then mentioned as removed, and stays.
-    lake.write_tables(&batch(4, &[(samples::degrees()[0].clone(), 1)])).await.unwrap();
+    write_tables(&lake, &batch(4, &[(samples::degrees()[0].clone(), 1)])).await.unwrap();
     drop(lake);
     for other in [
         "README",

@@ -163,3 +163,23 @@ async fn a_damaged_file_is_named() {
     fs::rename(Path::new(&location).join("degrees"), Path::new(&location).join("elsewhere")).unwrap();
     check(&lake.recover().await.unwrap_err(), &["my lake/degrees", "the table is missing"]);
 }
+
+#[tokio::test]
+async fn a_start_waits_for_the_members_of_an_earlier_cluster() {
+    let (_dir, location) = folder();
+    let former = open(&location).await;
+    let member = Lake::join(&location, PIPELINE, Options::default()).unwrap();
+    let membership = member.enter().await.unwrap();
+    drop(former);
+    let (started, ended) = (
+        tokio::spawn({
+            let location = location.clone();
+            async move { open(&location).await }
+        }),
+        std::time::Duration::from_millis(200),
+    );
+    tokio::time::sleep(ended).await;
+    assert!(!started.is_finished());
+    drop(membership);
+    started.await.unwrap();
+}
