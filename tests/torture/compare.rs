@@ -21,7 +21,9 @@ pub struct Findings {
     pub examples: Vec<String>,
 }
 
+/// How many examples of each kind are shown, and how much of each.
 const EXAMPLES: usize = 5;
+const MOST_CHARS: usize = 400;
 
 impl Findings {
     pub fn is_clean(&self) -> bool {
@@ -40,7 +42,9 @@ impl Findings {
 
     fn example(&mut self, n: u64, kind: &str, what: impl FnOnce() -> String) {
         if n > 0 && self.examples.iter().filter(|example| example.starts_with(kind)).count() < EXAMPLES {
-            self.examples.push(format!("{kind}: {}", what()));
+            // The texts of documents are long; whoever wants them whole finds them in the lakes.
+            let what: String = what().chars().take(MOST_CHARS).collect();
+            self.examples.push(format!("{kind}: {what}"));
         }
     }
 

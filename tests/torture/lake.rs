@@ -237,11 +237,13 @@ fn list(folder: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), String> {
-    for path in list(folder)? {
-        if path.is_dir() {
-            walk(&path, found)?;
+    let failed = |e| format!("{}: {e}", folder.display());
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().map_err(failed)?.is_dir() {
+            walk(&entry.path(), found)?;
         } else {
-            found.push(path);
+            found.push(entry.path());
         }
     }
     Ok(())

@@ -51,7 +51,7 @@ pub struct Start<'a> {
     /// The configuration.
     pub config: &'a Path,
     /// Values that override those of the configuration.
-    pub variables: Vec<(String, String)>,
+    pub variables: Vec<(&'a str, String)>,
     /// Where its log goes.
     pub log: PathBuf,
     /// Whether it is to stop when all is read.
@@ -70,7 +70,9 @@ impl Process {
     pub fn start(start: Start<'_>) -> Result<Self, String> {
         let mut run = Command::new(command::path());
         run.arg("run").arg(start.config).args(start.until_end.then_some("--until-end"));
-        run.env("HYPERCANE_LOG", "warn,hypercane=info").env("NO_COLOR", "1").envs(start.variables);
+        run.env("HYPERCANE_LOG", "warn,hypercane=info,hypercane::pipeline=debug")
+            .env("NO_COLOR", "1")
+            .envs(start.variables);
         run.current_dir(command::root()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = run.spawn().map_err(|e| format!("{}: {e}", command::path().display()))?;
         let stderr = BufReader::new(child.stderr.take().expect("it is piped"));
@@ -93,11 +95,10 @@ impl Process {
         Phase::ALL[self.phase.load(Ordering::SeqCst)]
     }
 
-    /// Waits until it is as far; `work` is called all the while. An end before that is an error.
-    pub fn reaches(&mut self, phase: Phase, mut work: impl FnMut(Phase)) -> Result<(), String> {
+    /// Waits until it is as far. An end before that is an error.
+    pub fn reaches(&mut self, phase: Phase) -> Result<(), String> {
         let began = Instant::now();
         while self.phase() < phase {
-            work(self.phase());
             self.is_alive()?;
             if began.elapsed() > PATIENCE {
                 return Err(self.complaint(&format!("it did not come to phase {phase:?} within {PATIENCE:?}")));

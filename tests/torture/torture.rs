@@ -22,10 +22,18 @@ use crate::{
 /// How a process is to end.
 #[derive(Debug)]
 enum Death {
-    /// By SIGKILL, some time after it has come to a phase.
-    Kill(Phase, Duration),
+    /// By SIGKILL, some time after it has come so far.
+    Kill(Since, Duration),
     /// By the fault point of this name, when it is reached the n-th time.
     Fault(&'static str, usize),
+}
+
+/// Since when the time to a kill counts.
+#[derive(Clone, Copy, Debug)]
+enum Since {
+    Phase(Phase),
+    /// The first commit that the process makes.
+    Commit,
 }
 
 /// Fault points with their weight, and how often the process may pass them before it ends there: several tables are
@@ -39,31 +47,42 @@ const FAULTS: [(usize, (&str, usize)); 6] = [
     (1, ("after_commit", 4)),
 ];
 
+/// Since when the time counts, with their weight and the longest time to the kill in milliseconds.
+const KILLS: [(usize, (Since, u64)); 5] = [
+    (2, (Since::Phase(Phase::Start), 1000)),
+    (2, (Since::Phase(Phase::Recovery), 60)),
+    (1, (Since::Phase(Phase::Resume), 500)),
+    (2, (Since::Phase(Phase::Epochs), 1000)),
+    (5, (Since::Commit, 300)),
+];
+
 impl Death {
-    fn draw(dice: &mut Dice) -> Self {
-        if dice.below(3) == 0 {
+    /// Each third one is by a fault point.
+    fn draw(n: usize, dice: &mut Dice) -> Self {
+        if n.is_multiple_of(3) {
             let (place, most) = *dice.weighted(&FAULTS);
             return Self::Fault(place, 1 + dice.below(most));
         }
-        let phases = [
-            (2, (Phase::Start, 1000)),
-            (2, (Phase::Recovery, 60)),
-            (1, (Phase::Resume, 500)),
-            (7, (Phase::Epochs, 1200)),
-        ];
-        let (phase, most) = *dice.weighted(&phases);
+        let (from, most) = *dice.weighted(&KILLS);
         let most = Duration::from_millis(most);
-        let delay = if dice.below(2) == 0 { dice.delay(most) } else { most * dice.below(1000) as u32 / 1000 };
-        Self::Kill(phase, delay)
+        // The first instants are worth more than their share, but after a commit the next one is some way off.
+        let is_early = dice.below(2) == 0 && !matches!(from, Since::Commit);
+        let delay = if is_early { dice.delay(most) } else { most * dice.below(1000) as u32 / 1000 };
+        Self::Kill(from, delay)
     }
 }
 
-/// So many kills may come before the first commit.
+/// So many kills may come before the first commit. Else a model that is asked for its first vectors would be all that is
+/// ever killed.
 const ON_AN_EMPTY_LAKE: usize = 3;
 
-/// How many records come for each start, and in which time two more while it reads.
-const EACH_START: usize = 15;
-const TWO_MORE: Duration = Duration::from_millis(30);
+/// How many records are to wait for a process when it starts, and how often two more come while it reads: one that has
+/// caught up would be killed at rest.
+const WAITING: i64 = 40;
+const TWO_MORE: Duration = Duration::from_millis(100);
+
+/// A lake is looked at as often for a commit.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Kills the process so many times; whether its lake is as it should be.
 pub fn torture(brokers: &str, n_kills: usize, seed: u64) -> Result<bool, String> {
@@ -111,11 +130,10 @@ impl<'a> Trial<'a> {
         let text = format!(
             r#"[pipeline]
 id = "torture"
-max_epoch_records = 24
-commit_interval_ms = 20
+max_epoch_records = 2
+commit_interval_ms = 5
 [source.kafka.properties]
 "bootstrap.servers" = "{brokers}"
-"fetch.wait.max.ms" = "10"
 [source.kafka.topics]
 documents = "{documents}"
 horizons = "{horizons}"
@@ -151,14 +169,15 @@ location = "{}"
         }
         let traffic = feeder.finish()?;
         let workers = 1 + self.dice.below(3);
-        self.start("last", workers, &[], true)?.finishes()?;
+        let larger = ("HYPERCANE__PIPELINE__MAX_EPOCH_RECORDS", "64".to_owned());
+        self.start("last", workers, &[larger], true)?.finishes()?;
         tortured.refresh()?;
         println!("{} the last start read to the end", self.clock());
 
         let undisturbed = [
-            ("LAKE__LOCATION", self.folder.join("undisturbed").display().to_string()),
-            ("PIPELINE__MAX_EPOCH_RECORDS", "256".into()),
-            ("PIPELINE__COMMIT_INTERVAL_MS", "500".into()),
+            ("HYPERCANE__LAKE__LOCATION", self.folder.join("undisturbed").display().to_string()),
+            ("HYPERCANE__PIPELINE__MAX_EPOCH_RECORDS", "256".into()),
+            ("HYPERCANE__PIPELINE__COMMIT_INTERVAL_MS", "500".into()),
         ];
         self.start("undisturbed", 2, &undisturbed, true)?.finishes()?;
         let mut wanted = Lake::new(self.folder.join("undisturbed"));
@@ -171,25 +190,23 @@ location = "{}"
         &self,
         name: &str,
         workers: usize,
-        overrides: &[(&str, String)],
+        variables: &[(&str, String)],
         until_end: bool,
     ) -> Result<Process, String> {
-        let mut variables = vec![("HYPERCANE__PIPELINE__WORKERS".to_owned(), workers.to_string())];
-        variables.extend(overrides.iter().map(|(name, value)| match *name {
-            "HYPERCANE_FAULT" => ((*name).to_owned(), value.clone()),
-            _ => (format!("HYPERCANE__{name}"), value.clone()),
-        }));
+        let mut variables = variables.to_vec();
+        variables.push(("HYPERCANE__PIPELINE__WORKERS", workers.to_string()));
         let log = self.folder.join(format!("{name}.log"));
         Process::start(Start { config: &self.config, variables, log, until_end })
     }
 
     /// Starts the process and sees to its death.
     fn kill(&mut self, n: usize, feeder: &Feeder, lake: &mut Lake) -> Result<(), String> {
-        let (death, workers) = (Death::draw(&mut self.dice), 1 + self.dice.below(3));
-        feeder.send(EACH_START);
+        let (death, workers) = (Death::draw(n, &mut self.dice), 1 + self.dice.below(3));
+        let before = lake.point()?;
+        let n_read: i64 = before.iter().flat_map(|point| point.offsets.values()).sum();
+        feeder.send(usize::try_from(WAITING + n_read - feeder.n_sent() as i64).unwrap_or_default());
         let mut fed = Instant::now();
-        // A process that had caught up would be killed at rest.
-        let feed = |phase| {
+        let mut feed = |phase| {
             if phase == Phase::Epochs && fed.elapsed() > TWO_MORE {
                 feeder.send(2);
                 fed = Instant::now();
@@ -197,24 +214,27 @@ location = "{}"
         };
         let name = format!("start-{n:04}");
         let end = match death {
-            Death::Kill(phase, delay) => {
+            Death::Kill(from, delay) => {
                 let mut process = self.start(&name, workers, &[], false)?;
-                process.reaches(phase, |_| ())?;
-                if n > ON_AN_EMPTY_LAKE {
-                    // Else a model that is asked for the first vectors would be all that is ever killed.
-                    while phase == Phase::Epochs && lake.point()?.is_none() {
-                        process.lives(Duration::from_millis(50), |_| ());
-                        process.is_alive()?;
-                        lake.refresh()?;
-                    }
+                let (phase, after_commit) = match from {
+                    Since::Phase(phase) => (phase, phase == Phase::Epochs && before.is_none()),
+                    Since::Commit => (Phase::Epochs, true),
+                };
+                process.reaches(phase)?;
+                let epoch = before.map_or(0, |point| point.epoch);
+                while after_commit && n > ON_AN_EMPTY_LAKE && lake.point()?.is_none_or(|point| point.epoch == epoch) {
+                    process.lives(LOOK, &mut feed);
+                    process.is_alive()?;
+                    lake.refresh()?;
                 }
                 process.lives(delay, feed);
                 let phase = process.kill()?;
                 lake.refresh()?;
-                match (phase, lake.residue()?) {
-                    // What the process before left is taken away by then.
-                    (Phase::Epochs, Some(place)) => format!("SIGKILL in a commit, {place}"),
-                    (phase, _) => format!("SIGKILL in phase {}", format!("{phase:?}").to_lowercase()),
+                // Only then has it taken away what the process before left.
+                let place = if phase == Phase::Epochs { lake.residue()? } else { None };
+                match place {
+                    Some(place) => format!("SIGKILL in a commit, {place}"),
+                    None => format!("SIGKILL in phase {}", format!("{phase:?}").to_lowercase()),
                 }
             }
             Death::Fault(place, count) => {
