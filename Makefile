@@ -11,7 +11,10 @@ HYPERCANE := target/release/hypercane
 # The demonstrations write here; `make clean` removes it.
 DEMO_LAKE ?= demo-lake
 
-.PHONY: help demo demo-kafka build test torture check fmt lint doc bench models kafka packages packages-kafka clean
+# For how long `make soak` replays the storm.
+MINUTES ?= 10
+
+.PHONY: help demo demo-kafka build test torture check fmt lint doc bench soak models kafka packages packages-kafka clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +48,9 @@ torture: packages-kafka models ## kill the running pipeline N times (N=200, SEED
 
 bench: packages models ## all benches
 	$(CARGO) bench --locked --workspace
+
+soak: build ## replay one storm over and over for MINUTES=10; fails when memory or files grow
+	$(HYPERCANE) bench soak --minutes $(MINUTES)
 
 models: packages ## fetch the embedding model into .cache
 	deploy/setup/fetch-models.sh >/dev/null

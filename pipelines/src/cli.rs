@@ -3,6 +3,7 @@
 mod ask;
 mod bench;
 mod check_extraction;
+mod compact;
 mod demo;
 mod eval;
 mod export;
@@ -12,6 +13,7 @@ mod run;
 mod schema;
 mod setup;
 mod show;
+mod soak;
 mod verify;
 
 use std::process::ExitCode;
@@ -42,6 +44,7 @@ enum Command {
     Eval(eval::Arguments),
     Ask(ask::Arguments),
     Bench(bench::Arguments),
+    Compact(compact::Arguments),
     Export(export::Arguments),
     Publish(publish::Arguments),
     Schema(schema::Arguments),
@@ -71,6 +74,7 @@ pub fn main() -> ExitCode {
         Command::Export(arguments) => export::run(&arguments),
         Command::Publish(arguments) => publish::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Compact(arguments) => compact::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
     };

@@ -34,6 +34,9 @@ pub struct Config {
     /// Several processes that work together.
     #[serde(default)]
     pub cluster: Option<Cluster>,
+    /// What is told of the pipeline's sizes.
+    #[serde(default)]
+    pub metrics: Metrics,
 }
 
 /// The pipeline itself.
@@ -145,6 +148,34 @@ pub struct Files {
 pub struct Lake {
     /// A folder, or the URL of an object store.
     pub location: String,
+    /// A table with more small files than this is compacted while the pipeline runs; 0 for never.
+    #[serde(default)]
+    pub small_files: Option<usize>,
+    /// Small files older than this are merged also where they are few, in minutes.
+    #[serde(default)]
+    pub merge_after_minutes: Option<u64>,
+    /// How long removed files and old log entries are kept, in hours.
+    #[serde(default)]
+    pub retention_hours: Option<u64>,
+    /// How far back the state at an epoch stays readable, in hours; for ever if not given.
+    #[serde(default)]
+    pub history_hours: Option<u64>,
+}
+
+/// What is told of the pipeline's sizes.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Metrics {
+    /// The file that they are written to, in the text form of Prometheus; none if not given.
+    pub file: Option<PathBuf>,
+    /// How often, in seconds.
+    pub interval_s: u64,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self { file: None, interval_s: 15 }
+    }
 }
 
 /// The embedding model.
@@ -302,6 +333,17 @@ impl Config {
         if self.lake.location.is_empty() {
             return Err("lake.location is empty; name a folder or a URL".into());
         }
+        if self.lake.retention_hours == Some(0) {
+            return Err(
+                "lake.retention_hours is 0; files that someone still reads would be deleted, give 1 or more".into()
+            );
+        }
+        if self.lake.history_hours == Some(0) {
+            return Err("lake.history_hours is 0; give 1 or more, or leave it out to keep all history".into());
+        }
+        if self.metrics.interval_s == 0 {
+            return Err("metrics.interval_s is 0; give the seconds between two writes".into());
+        }
         Ok(())
     }
 }
@@ -346,6 +388,7 @@ mod tests {
         let config = parse(MINIMAL, &[]).unwrap();
         assert_eq!(config.pipeline.workers, 2);
         assert_eq!(config.lake.location, "out");
+        assert!(parse(MINIMAL, &[("HYPERCANE__LAKE__RETENTION_HOURS", "0")]).is_err());
     }
 
     #[test]

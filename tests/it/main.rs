@@ -8,6 +8,7 @@
 //! - `command`: the command, as users run it
 //! - `bad_input`: what cannot be used is kept with its reason, and the stream goes on
 //! - `lakes`: small lakes, made by a pipeline
+//! - `compact`: a lake in fewer files, with less history
 //! - `export`: the state of a lake as plain files, and that equal states are equal bytes
 //! - `secured`: a broker that takes TLS and SASL only
 //! - `ask`: one question, of a lake and of a running pipeline
@@ -23,6 +24,7 @@ mod ask;
 mod bad_input;
 mod cluster;
 mod command;
+mod compact;
 mod export;
 mod harness;
 mod hypergraph;

@@ -3,6 +3,8 @@
 
 mod figures;
 mod records;
+pub mod soak;
+mod storm;
 
 use std::{
     path::PathBuf,

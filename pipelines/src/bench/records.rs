@@ -65,7 +65,7 @@ fn record(topic: &Arc<str>, document: &Document, change: Change) -> Option<RawRe
 }
 
 /// The text with its first wind speed raised by five knots; that of other products with a line more at its end.
-fn corrected(text: &str) -> String {
+pub(super) fn corrected(text: &str) -> String {
     for (at, _) in text.match_indices(" KT") {
         let digits = text[..at].bytes().rev().take_while(u8::is_ascii_digit).count();
         if let Ok(speed) = text[at - digits..at].parse::<u32>() {

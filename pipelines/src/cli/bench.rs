@@ -1,10 +1,14 @@
 //! `hypercane bench`: how fast it is here.
 
-use std::{path::PathBuf, process::ExitCode, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
 
 use anyhow::Context as _;
 
-use super::{eval::vectors_file, progress::Progress, setup};
+use super::{eval::vectors_file, progress::Progress, setup, soak};
 use crate::{
     bench::{Bench, Load},
     connect::{
@@ -30,6 +34,7 @@ enum What {
     /// from loading; it then comes, is corrected, is deleted, one record an epoch, while the questions stand and commits go
     /// on beside.
     Live(Live),
+    Soak(soak::Soak),
 }
 
 #[derive(Debug, clap::Args)]
@@ -75,15 +80,23 @@ struct Live {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let What::Live(arguments) = &arguments.what;
-    let folder = arguments
-        .keep
-        .clone()
-        .unwrap_or_else(|| std::env::temp_dir().join(format!("hypercane-bench-{}", std::process::id())));
+    match &arguments.what {
+        What::Live(arguments) => in_folder(arguments.keep.as_deref(), |folder| measure(arguments, folder)),
+        What::Soak(arguments) => in_folder(arguments.keep.as_deref(), |folder| soak::run(arguments, folder)),
+    }
+}
+
+/// Measures in the folder that is to be kept, or in one that is removed afterwards.
+fn in_folder(
+    kept: Option<&Path>,
+    measure: impl FnOnce(PathBuf) -> anyhow::Result<ExitCode>,
+) -> anyhow::Result<ExitCode> {
+    let passing = || std::env::temp_dir().join(format!("hypercane-bench-{}", std::process::id()));
+    let folder = kept.map_or_else(passing, Path::to_owned);
     let is_new = std::fs::read_dir(&folder).map_or(true, |mut entries| entries.next().is_none());
     anyhow::ensure!(is_new, "{} is not empty; name a new folder", folder.display());
-    let outcome = measure(arguments, folder.clone());
-    if arguments.keep.is_none() && folder.exists() {
+    let outcome = measure(folder.clone());
+    if kept.is_none() && folder.exists() {
         std::fs::remove_dir_all(&folder).with_context(|| format!("{} can't be removed", folder.display()))?;
     }
     outcome

@@ -8,6 +8,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use hypercane_schemas::{Epoch, Reject};
@@ -26,6 +27,7 @@ use crate::{
     },
     pipeline::Pipeline,
     run::{Settings, read_result, run as run_pipeline},
+    sizes,
     worker::Layout,
 };
 
@@ -55,6 +57,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let runtime = setup::runtime()?;
     let stop = Stop::on_signal(&runtime);
     let lake = runtime.block_on(open_lake(&config, &layout))?;
+    export_sizes(&config.metrics, &runtime, &lake);
     let model = setup::model(&config.model.folder)?;
     let recorded = runtime.block_on(setup::recorded_in_lake(model, config.model.threads, &lake))?;
     let share = (layout.process(), layout.n_processes());
@@ -119,11 +122,44 @@ fn layout(config: &Config, arguments: &Arguments) -> anyhow::Result<Layout> {
 
 /// The first process holds the lake, the others join it.
 async fn open_lake(config: &Config, layout: &Layout) -> Result<Lake, lake::Error> {
-    let (location, id, options) = (&config.lake.location, &config.pipeline.id, lake::Options::default());
+    let (location, id, options) = (&config.lake.location, &config.pipeline.id, lake_options(&config.lake));
     match layout.process() {
         0 => Lake::open(location, id, options).await,
         _ => Lake::join(location, id, options),
     }
+}
+
+fn lake_options(lake: &config::Lake) -> lake::Options {
+    let defaults = lake::Options::default();
+    let seconds = |n: u64, unit: u64| Duration::from_secs(n.saturating_mul(unit));
+    lake::Options {
+        small_files: lake.small_files.unwrap_or(defaults.small_files),
+        merge_after: lake.merge_after_minutes.map_or(defaults.merge_after, |minutes| seconds(minutes, 60)),
+        retention: lake.retention_hours.map_or(defaults.retention, |hours| seconds(hours, 3600)),
+        history: lake.history_hours.map(|hours| seconds(hours, 3600)),
+        ..defaults
+    }
+}
+
+/// Has the sizes of all things written at intervals, if the configuration asks for it.
+fn export_sizes(settings: &config::Metrics, runtime: &tokio::runtime::Runtime, lake: &Lake) {
+    let Some(file) = settings.file.clone() else { return };
+    let (pause, lake) = (Duration::from_secs(settings.interval_s), lake.clone());
+    sizes::start();
+    runtime.spawn(async move {
+        loop {
+            tokio::time::sleep(pause).await;
+            // What can't be told now may be told the next time.
+            match lake.sizes().await {
+                Ok(tables) => {
+                    if let Err(error) = sizes::write(&file, &tables) {
+                        tracing::warn!(%error, file = %file.display(), "sizes can't be written");
+                    }
+                }
+                Err(error) => tracing::warn!(%error, "the lake's sizes can't be read"),
+            }
+        }
+    });
 }
 
 /// The source and the sink that the configuration names; of several processes each has its share.

@@ -16,9 +16,14 @@ use crate::{
     vectors::LakeVectors,
 };
 
+/// Threads for what blocks, such as files. A table's log is read on one of them that waits for others, so there are more
+/// than tables; each keeps some memory of the allocator, so there are not the hundreds that the runtime would start.
+const BLOCKING_THREADS: usize = 32;
+
 /// A runtime for the edges.
 pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("the runtime can't be started")
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.max_blocking_threads(BLOCKING_THREADS).enable_all().build().context("the runtime can't be started")
 }
 
 /// Loads the embedding model.

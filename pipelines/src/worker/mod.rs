@@ -24,7 +24,6 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, unboun
 use hypercane_operators::domain::Domain;
 use hypercane_schemas::{ContentHash, Epoch, Vector};
 use timely::{
-    WorkerConfig,
     communication::WorkerGuards,
     dataflow::{
         InputHandle, Scope,
@@ -37,7 +36,9 @@ use self::failure::Failed;
 pub use self::layout::Layout;
 use crate::{
     changes::Changes,
+    idle,
     live::{DocumentChange, Groups, HorizonChange, QueryChange, live},
+    sizes,
 };
 
 mod failure;
@@ -167,6 +168,7 @@ impl Engine {
             let inbox = inboxes.lock().ok().and_then(|mut inboxes| inboxes[local].take());
             let Some(inbox) = inbox else { return };
             let _watch = told.clone();
+            sizes::watch(worker);
             let (inputs, outbox, probe) =
                 worker.dataflow_named("live", |scope| live(scope, &domain, groups.clone(), n_processes > 1));
             let rounds = (n_processes > 1).then(|| {
@@ -181,7 +183,7 @@ impl Engine {
             }
             // The inputs are dropped here, so that the dataflow ends; timely would wait for it for ever otherwise.
         };
-        let guards = timely::execute::execute_from(builders, connections, WorkerConfig::default(), work);
+        let guards = timely::execute::execute_from(builders, connections, idle::worker_config(), work);
         let guards = Some(guards.map_err(Error::Start)?);
         Ok(Self { orders, done, guards, failed, called, n_processes, next_epoch: first_epoch })
     }
@@ -275,6 +277,7 @@ impl Drop for Engine {
 /// Waits for an epoch; `None` when there will be no more. In a cluster the worker goes on meanwhile, so that it hears calls.
 fn next(inbox: &Receiver<Order>, worker: &mut Worker, in_cluster: bool) -> Option<Order> {
     if !in_cluster {
+        idle::rest(worker, || !inbox.is_empty());
         return inbox.recv().ok();
     }
     loop {

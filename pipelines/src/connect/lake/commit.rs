@@ -231,6 +231,7 @@ impl Lake {
                 self.checkpoint(&*table.lock().await).await;
             }
         }
+        self.maintain().await;
         Ok(report)
     }
 
@@ -276,7 +277,7 @@ impl Lake {
     }
 
     /// A table that is open, if there is such a table.
-    async fn open_table(&self, name: &str) -> Result<Option<Arc<Mutex<Table>>>, Error> {
+    pub(super) async fn open_table(&self, name: &str) -> Result<Option<Arc<Mutex<Table>>>, Error> {
         if let Some(table) = self.tables.lock().await.get(name) {
             return Ok(Some(table.clone()));
         }
@@ -291,8 +292,7 @@ impl Lake {
         if let Some(table) = self.tables.lock().await.get(name) {
             return Ok(table.clone());
         }
-        let interval = self.checkpoint_interval;
-        let table = Table::open_or_create(&self.storage, name, schema, &self.pipeline, interval).await?;
+        let table = Table::open_or_create(&self.storage, name, schema, &self.pipeline, &self.options).await?;
         Ok(self.keep(name, table).await)
     }
 

@@ -71,6 +71,19 @@ pub enum Error {
         /// The version of the last commit.
         committed: u64,
     },
+    /// A state that was folded away.
+    #[error(
+        "{place}: epoch {epoch} can't be read any more, since history before epoch {bound} was folded; give an epoch \
+         from {bound} on"
+    )]
+    Folded {
+        /// The table's folder.
+        place: String,
+        /// The epoch that was asked for.
+        epoch: u64,
+        /// The first epoch that can be read.
+        bound: u64,
+    },
     /// A row does not fit its table.
     #[error("table {table}: {reason}")]
     Row {

@@ -18,6 +18,9 @@ pub const PLACES: [&str; 6] = [
     "after_commit",
 ];
 
+/// The places that a rewrite of files passes, in their order.
+pub const REWRITE_PLACES: [&str; 2] = ["after_rewritten_file", "after_rewrite"];
+
 struct Armed {
     place: String,
     remaining: AtomicU64,
@@ -29,8 +32,9 @@ static ARMED: OnceLock<Armed> = OnceLock::new();
 pub fn arm(spec: &str) -> Result<(), String> {
     let (place, count) = spec.split_once(':').unwrap_or((spec, "1"));
     let count = count.parse::<u64>().ok().filter(|&count| count > 0);
-    let (true, Some(count)) = (PLACES.contains(&place), count) else {
-        return Err(format!("`{spec}` is no fault: give one of {}, with `:N` for the N-th time", PLACES.join(", ")));
+    let places = [&PLACES[..], &REWRITE_PLACES].concat();
+    let (true, Some(count)) = (places.contains(&place), count) else {
+        return Err(format!("`{spec}` is no fault: give one of {}, with `:N` for the N-th time", places.join(", ")));
     };
     ARMED
         .set(Armed { place: place.into(), remaining: AtomicU64::new(count) })

@@ -7,6 +7,7 @@ use std::{
         LazyLock,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use arrow::{
@@ -22,7 +23,7 @@ use deltalake_core::{
     },
 };
 use hypercane_schemas::ContentHash;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use parquet::{
     arrow::ArrowWriter,
     basic::{Compression, ZstdLevel},
@@ -34,7 +35,7 @@ use serde_json::{Map, Value, json};
 use super::{COMMITS, Error, fault, storage::with_retries};
 
 /// Where a file ends and the next begins. Files are read whole, so this bounds a reader's memory.
-const FILE_BYTES: usize = 64 << 20;
+pub(super) const FILE_BYTES: usize = 64 << 20;
 const ROWS_AT_ONCE: usize = 8192;
 
 /// A file that is ready to be put, and the log's word for it.
@@ -52,15 +53,9 @@ pub(super) async fn put(
     batches: &[RecordBatch],
 ) -> Result<Vec<Add>, Error> {
     let files = lay_out(schema, batches).map_err(|e| Error::row(table, e))?;
-    let store = log_store.object_store(None);
     let mut adds: Vec<Add> = Vec::new();
     for DataFile { add, bytes } in files {
-        let (path, bytes) = (Path::from(add.path.as_str()), PutPayload::from(bytes));
-        let put = with_retries(|| async {
-            let put = store.put(&path, bytes.clone()).await;
-            put.map_err(|e| Error::storage("write to", place, e))
-        });
-        let failed = put.await.err();
+        let failed = put_one(log_store, place, &add, bytes).await.err();
         adds.push(add);
         if let Some(error) = failed {
             take_away(log_store, &adds).await;
@@ -69,6 +64,17 @@ pub(super) async fn put(
     }
     fault::reach(if table == COMMITS { "after_commit_file" } else { "after_table_file" });
     Ok(adds)
+}
+
+/// Writes one file.
+pub(super) async fn put_one(log_store: &LogStoreRef, place: &str, add: &Add, bytes: Vec<u8>) -> Result<(), Error> {
+    let store = log_store.object_store(None);
+    let (path, bytes) = (Path::from(add.path.as_str()), PutPayload::from(bytes));
+    with_retries(|| async {
+        let put = store.put(&path, bytes.clone()).await;
+        put.map(|_| ()).map_err(|e| Error::storage("write to", place, e))
+    })
+    .await
 }
 
 /// Deletes files that no log entry mentions. What can't be deleted now is swept at the next start.
@@ -86,26 +92,45 @@ pub(super) async fn take_away(log_store: &LogStoreRef, files: &[Add]) {
 /// Lays rows out as files; one, unless there are very many.
 pub(super) fn lay_out(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec<DataFile>, ParquetError> {
     let mut files = Vec::new();
-    let mut open: Option<Open> = None;
+    let mut layout = Layout::new(schema);
     for batch in batches {
         for start in (0..batch.num_rows()).step_by(ROWS_AT_ONCE) {
-            let rows = batch.slice(start, ROWS_AT_ONCE.min(batch.num_rows() - start));
-            let mut file = match open.take() {
-                Some(file) => file,
-                None => Open::new(schema)?,
-            };
-            file.write(&rows)?;
-            if file.is_full() {
-                files.push(file.close()?);
-            } else {
-                open = Some(file);
-            }
+            files.extend(layout.write(&batch.slice(start, ROWS_AT_ONCE.min(batch.num_rows() - start)))?);
         }
     }
-    if let Some(file) = open {
-        files.push(file.close()?);
-    }
+    files.extend(layout.finish()?);
     Ok(files)
+}
+
+/// Lays rows out as files one after the other, so that no more than one is in memory.
+pub(super) struct Layout {
+    schema: SchemaRef,
+    open: Option<Open>,
+}
+
+impl Layout {
+    pub(super) fn new(schema: &SchemaRef) -> Self {
+        Self { schema: schema.clone(), open: None }
+    }
+
+    /// Adds some thousand rows; gives a file when it is full.
+    pub(super) fn write(&mut self, rows: &RecordBatch) -> Result<Option<DataFile>, ParquetError> {
+        let mut file = match self.open.take() {
+            Some(file) => file,
+            None => Open::new(&self.schema)?,
+        };
+        file.write(rows)?;
+        if file.is_full() {
+            return file.close().map(Some);
+        }
+        self.open = Some(file);
+        Ok(None)
+    }
+
+    /// The last file, if rows are left for one.
+    pub(super) fn finish(self) -> Result<Option<DataFile>, ParquetError> {
+        self.open.map(Open::close).transpose()
+    }
 }
 
 struct Open {
@@ -152,6 +177,11 @@ impl Open {
         };
         Ok(DataFile { add, bytes })
     }
+}
+
+/// The moment that lies so long ago.
+pub(super) fn age_limit(age: Duration) -> Timestamp {
+    SignedDuration::try_from(age).ok().and_then(|age| Timestamp::now().checked_sub(age).ok()).unwrap_or(Timestamp::MIN)
 }
 
 /// A name that no other file has, also where processes on other machines write to the same table.

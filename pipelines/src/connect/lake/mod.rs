@@ -6,24 +6,30 @@
 
 mod checkpoint;
 mod commit;
+mod compact;
 mod damage;
 mod decode;
 mod encode;
 mod error;
 pub mod fault;
 mod file;
+mod fold;
+mod maintenance;
 mod model_outputs;
 mod point;
 mod read;
 mod recover;
+mod rewrite;
+mod sizes;
 mod state;
 mod storage;
 mod sweep;
 mod table;
 #[cfg(test)]
 mod tests;
+mod vacuum;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use tokio::sync::Mutex;
 
@@ -32,9 +38,12 @@ pub use decode::decode;
 pub use encode::encode;
 pub use error::Error;
 pub use point::CommitPoint;
+pub use sizes::TableSize;
 pub use state::write_state;
+pub use vacuum::Vacuumed;
 
 use checkpoint::Checkpoints;
+use maintenance::Maintenance;
 use model_outputs::MODEL_OUTPUTS;
 use point::COMMITS;
 use storage::{Lock, Storage};
@@ -47,11 +56,26 @@ pub struct Options {
     pub storage: BTreeMap<String, String>,
     /// Versions between two checkpoints of a table; zero for none.
     pub checkpoint_interval: u64,
+    /// A table with more small files than this is compacted beside the commits; zero for never.
+    pub small_files: usize,
+    /// Small files that are older than this are merged also where they are few.
+    pub merge_after: Duration,
+    /// How long removed files, and log entries that are no longer needed, are kept for those who still read them.
+    pub retention: Duration,
+    /// How far back the state at an epoch stays readable; for ever if not given.
+    pub history: Option<Duration>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { storage: BTreeMap::new(), checkpoint_interval: 100 }
+        Self {
+            storage: BTreeMap::new(),
+            checkpoint_interval: 100,
+            small_files: 32,
+            merge_after: Duration::from_hours(1),
+            retention: Duration::from_hours(7 * 24),
+            history: None,
+        }
     }
 }
 
@@ -60,11 +84,12 @@ impl Default for Options {
 pub struct Lake {
     storage: Storage,
     pipeline: Arc<str>,
-    checkpoint_interval: u64,
+    options: Arc<Options>,
     /// Tables that are open for appending.
     tables: Arc<Mutex<BTreeMap<String, Arc<Mutex<Table>>>>>,
     state: Arc<Mutex<State>>,
     checkpoints: Arc<Checkpoints>,
+    maintenance: Arc<Maintenance>,
     /// Kept until the last clone goes.
     _lock: Option<Arc<Lock>>,
 }
@@ -91,20 +116,30 @@ impl Lake {
     /// belongs to another pipeline. Tables are made when rows come.
     pub async fn open(location: &str, pipeline: &str, options: Options) -> Result<Self, Error> {
         let storage = Storage::parse(location, &options.storage)?;
-        Self::claim(storage, pipeline, options.checkpoint_interval).await
+        Self::claim(storage, pipeline, options).await
     }
 
-    async fn claim(storage: Storage, pipeline: &str, checkpoint_interval: u64) -> Result<Self, Error> {
+    /// Opens a lake for writing, in the name of the pipeline that it belongs to. Fails if there is no commit in it, and as
+    /// [`Lake::open`] does.
+    pub async fn open_as_owner(location: &str, options: Options) -> Result<Self, Error> {
+        let storage = Storage::parse(location, &options.storage)?;
+        let pipeline = Table::open(&storage, COMMITS, None).await?.and_then(|commits| commits.pipeline);
+        let nothing = || Error::Location { location: location.into(), reason: "no lake has been written there".into() };
+        Self::claim(storage, &pipeline.ok_or_else(nothing)?, options).await
+    }
+
+    async fn claim(storage: Storage, pipeline: &str, options: Options) -> Result<Self, Error> {
         let lock = storage.claim(pipeline).await?;
         // Opening it checks whose it is.
         Table::open(&storage, COMMITS, Some(pipeline)).await?;
         Ok(Self {
             storage,
             pipeline: pipeline.into(),
-            checkpoint_interval,
+            options: Arc::new(options),
             tables: Arc::default(),
             state: Arc::default(),
             checkpoints: Arc::default(),
+            maintenance: Arc::default(),
             _lock: lock.map(Arc::new),
         })
     }
@@ -118,10 +153,11 @@ impl Lake {
         Ok(Self {
             storage: Storage::parse(location, &options.storage)?,
             pipeline: pipeline.into(),
-            checkpoint_interval: options.checkpoint_interval,
+            options: Arc::new(options),
             tables: Arc::default(),
             state: Arc::default(),
             checkpoints: Arc::default(),
+            maintenance: Arc::default(),
             _lock: None,
         })
     }
@@ -142,10 +178,11 @@ impl Lake {
         Ok(Self {
             storage,
             pipeline: "".into(),
-            checkpoint_interval: 0,
+            options: Arc::new(options),
             tables: Arc::default(),
             state: Arc::default(),
             checkpoints: Arc::default(),
+            maintenance: Arc::default(),
             _lock: None,
         })
     }

@@ -1,8 +1,8 @@
 //! Coming back after a crash: what lies beyond the last commit is taken out again.
 //!
 //! The log entries after the recorded version say which files were added. They are removed by one more entry, so that
-//! every reader of the table sees the state of the commit point. Rewrites that change no row (a compaction by another
-//! program) are left alone; anything else that another program did is an error, since the state can't be told any more.
+//! every reader of the table sees the state of the commit point. Rewrites that change no row (a compaction) are left alone,
+//! and so is folded history; anything else that another program did is an error, since the state can't be told any more.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +19,7 @@ impl Lake {
     /// that a process left behind which died; so no other part of the process may be writing.
     pub async fn recover(&self) -> Result<Option<CommitPoint>, Error> {
         tracing::info!(lake = self.storage.location, "recovering the lake");
+        self.maintenance.wait().await;
         let mut state = self.state.lock().await;
         state.clean = false;
         let point = self.repair().await?;
@@ -63,7 +64,11 @@ impl Lake {
         }
         let mut uncommitted: BTreeMap<String, Add> = BTreeMap::new();
         for version in committed + 1..=table.version {
-            for action in table.entry(version).await?.actions {
+            let entry = table.entry(version).await?;
+            if entry.is_fold() {
+                continue;
+            }
+            for action in entry.actions {
                 let foreign = |what| Error::Foreign { place: table.place().into(), version, what, committed };
                 match action {
                     Action::Add(add) if add.data_change => {

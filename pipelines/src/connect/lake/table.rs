@@ -3,7 +3,10 @@
 //! The log entry of a commit is put at the next version directly, since the lake has one writer and knows the version;
 //! the list of all files is only loaded to write a checkpoint. A put never overwrites, so a second writer is noticed.
 
-use std::collections::HashMap;
+use std::{
+    collections::{BTreeSet, HashMap},
+    time::Duration,
+};
 
 use arrow::{
     array::RecordBatch,
@@ -12,18 +15,21 @@ use arrow::{
 use deltalake_core::{
     BlindDeltaTable, DeltaTable,
     kernel::{
-        Action, Add, Transaction, engine::arrow_conversion::TryIntoKernel, schema::StructType, transaction::CommitData,
+        Action, Add, Remove, Transaction, engine::arrow_conversion::TryIntoKernel, schema::StructType,
+        transaction::CommitData,
     },
     logstore::{
         LogStoreRef, commit_uri_from_version, get_actions,
-        object_store::{self, PutMode},
+        object_store::{self, PutMode, PutPayload},
     },
     operations::create::CreateBuilder,
     protocol::{DeltaOperation, SaveMode, checkpoints},
 };
 
 use super::{
-    Error, damage, file,
+    Error, Options, damage,
+    file::{self, DataFile},
+    fold::FOLDED,
     storage::{Storage, with_retries},
 };
 
@@ -36,7 +42,9 @@ pub(super) struct Table {
     /// As a person would write its folder.
     place: String,
     log_store: LogStoreRef,
-    schema: SchemaRef,
+    pub(super) schema: SchemaRef,
+    /// The pipeline that it belongs to, if it says.
+    pub(super) pipeline: Option<String>,
     /// The newest version.
     pub(super) version: u64,
 }
@@ -63,7 +71,7 @@ impl Table {
         }
         let schema = head.arrow_schema().map_err(|e| Error::damaged(&place, e))?;
         let version = head.version();
-        Ok(Some(Self { name: name.into(), place, log_store, schema, version }))
+        Ok(Some(Self { name: name.into(), place, log_store, schema, pipeline: found, version }))
     }
 
     /// Opens a table, or makes it with the columns of the rows that are to be written.
@@ -72,7 +80,7 @@ impl Table {
         name: &str,
         schema: &SchemaRef,
         pipeline: &str,
-        checkpoint_interval: u64,
+        options: &Options,
     ) -> Result<Self, Error> {
         if let Some(table) = Self::open(storage, name, Some(pipeline)).await? {
             return Ok(table);
@@ -80,7 +88,9 @@ impl Table {
         let columns: StructType = schema.as_ref().try_into_kernel().map_err(|e| Error::row(name, e))?;
         let properties = [
             (PIPELINE_PROPERTY, pipeline.to_string()),
-            ("delta.checkpointInterval", checkpoint_interval.to_string()),
+            ("delta.checkpointInterval", options.checkpoint_interval.to_string()),
+            // Checkpoints carry removed files for so long.
+            ("delta.deletedFileRetentionDuration", format!("interval {} seconds", options.retention.as_secs())),
             bounded_columns(schema),
         ];
         let log_store = storage.log_store(name)?;
@@ -119,7 +129,7 @@ impl Table {
         self.log(files.into_iter().map(Action::Add).collect(), write, mark).await
     }
 
-    fn check(&self, rows: &Schema) -> Result<(), Error> {
+    pub(super) fn check(&self, rows: &Schema) -> Result<(), Error> {
         let same = |(a, b): (&FieldRef, &FieldRef)| {
             a.name() == b.name() && a.data_type().equals_datatype(b.data_type()) && a.is_nullable() == b.is_nullable()
         };
@@ -145,32 +155,80 @@ impl Table {
         let pipeline = mark.as_ref().map(|mark| mark.app_id.clone());
         let entry = CommitData::new(actions, operation, HashMap::new(), mark.into_iter().collect()).get_bytes();
         let entry = entry.map_err(|e| Error::row(&self.name, e))?;
-        loop {
-            let (version, path) = (self.version + 1, commit_uri_from_version(Some(self.version + 1)));
-            let store = self.log_store.object_store(None);
-            let put = with_retries(|| async {
-                match store.put_opts(&path, entry.clone().into(), PutMode::Create.into()).await {
-                    Ok(_) => Ok(true),
-                    Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
-                    Err(e) => Err(Error::storage("write to", &self.place, e)),
-                }
-            });
-            if !put.await? {
-                // A put that was reported as failed may have arrived.
-                let found = self.entry(version).await?;
-                if found.bytes != entry.as_ref() {
-                    if found.is_of(pipeline.as_deref()) {
-                        let holder = format!("it wrote version {version} of table {}", self.name);
-                        return Err(Error::Held { location: self.place.clone(), holder });
-                    }
-                    // Maintenance by another program; ours comes after it.
-                    self.version = version;
-                    continue;
-                }
+        while let Some(found) = self.put_entry(&entry).await? {
+            if found.is_of(pipeline.as_deref()) {
+                let holder = format!("it wrote version {} of table {}", self.version + 1, self.name);
+                return Err(Error::Held { location: self.place.clone(), holder });
             }
-            self.version = version;
-            return Ok(version);
+            // Maintenance by another program; ours comes after it.
+            self.version += 1;
         }
+        Ok(self.version)
+    }
+
+    /// Puts a log entry that replaces files of the version `seen`. Where a later entry took one of them away, nothing is
+    /// put, and `None` given: its rows would be there twice.
+    pub(super) async fn replace(
+        &mut self,
+        seen: u64,
+        files: Vec<Remove>,
+        adds: &[Add],
+        operation: DeltaOperation,
+        mark: Option<Transaction>,
+    ) -> Result<Option<u64>, Error> {
+        let paths: BTreeSet<String> = files.iter().map(|file| file.path.clone()).collect();
+        let is_gone = |entry: &Entry| {
+            entry.actions.iter().any(|action| matches!(action, Action::Remove(gone) if paths.contains(&gone.path)))
+        };
+        for version in seen + 1..=self.version {
+            if is_gone(&self.entry(version).await?) {
+                return Ok(None);
+            }
+        }
+        let actions = files.into_iter().map(Action::Remove).chain(adds.iter().cloned().map(Action::Add)).collect();
+        let entry = CommitData::new(actions, operation, HashMap::new(), mark.into_iter().collect()).get_bytes();
+        let entry = entry.map_err(|e| Error::row(&self.name, e))?;
+        while let Some(found) = self.put_entry(&entry).await? {
+            if is_gone(&found) {
+                return Ok(None);
+            }
+            self.version += 1;
+        }
+        Ok(Some(self.version))
+    }
+
+    /// Puts an entry at the next version, which becomes the newest. Where another entry is there, that one is given.
+    async fn put_entry(&mut self, entry: &[u8]) -> Result<Option<Entry>, Error> {
+        let (version, path) = (self.version + 1, commit_uri_from_version(Some(self.version + 1)));
+        let store = self.log_store.object_store(None);
+        let put = with_retries(|| async {
+            match store.put_opts(&path, PutPayload::from(entry.to_vec()), PutMode::Create.into()).await {
+                Ok(_) => Ok(true),
+                Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+                Err(e) => Err(Error::storage("write to", &self.place, e)),
+            }
+        });
+        if !put.await? {
+            // A put that was reported as failed may have arrived.
+            let found = self.entry(version).await?;
+            if found.bytes != entry {
+                return Ok(Some(found));
+            }
+        }
+        self.version = version;
+        Ok(None)
+    }
+
+    /// Puts a file, which is no part of the table until a log entry says so.
+    pub(super) async fn put_file(&self, file: DataFile) -> Result<Add, Error> {
+        let DataFile { add, bytes } = file;
+        file::put_one(&self.log_store, &self.place, &add, bytes).await?;
+        Ok(add)
+    }
+
+    /// Deletes files that no log entry mentions.
+    pub(super) async fn take_away(&self, files: &[Add]) {
+        file::take_away(&self.log_store, files).await;
     }
 
     /// Reads a log entry.
@@ -205,13 +263,15 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Writes it, and takes away log entries that are older than the table's retention (30 days) and no longer needed.
-    pub(super) async fn write(self) -> Result<(), Error> {
+    /// Writes it, and takes away log entries that are older than the retention and no longer needed.
+    pub(super) async fn write(self, retention: Duration) -> Result<(), Error> {
         let failed = |e| Error::storage("write a checkpoint of", &self.place, e);
         let mut table = DeltaTable::new(self.log_store);
         table.load_version(self.version).await.map_err(failed)?;
         checkpoints::create_checkpoint(&table, None).await.map_err(failed)?;
-        checkpoints::cleanup_metadata(&table, None).await.map_err(failed)?;
+        let cutoff = file::age_limit(retention).as_millisecond();
+        let log_store = table.log_store();
+        checkpoints::cleanup_expired_logs_for(self.version, &*log_store, cutoff, None).await.map_err(failed)?;
         Ok(())
     }
 }
@@ -223,6 +283,11 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// Whether it folds history away. That is done to committed rows only.
+    pub(super) fn is_fold(&self) -> bool {
+        self.is_of(Some(FOLDED))
+    }
+
     fn is_of(&self, pipeline: Option<&str>) -> bool {
         self.actions.iter().any(|action| matches!(action, Action::Txn(mark) if Some(mark.app_id.as_str()) == pipeline))
     }

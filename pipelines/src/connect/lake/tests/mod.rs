@@ -1,7 +1,9 @@
 //! Tests of the lake, on a temporary folder.
 
 mod commit;
+mod compact;
 mod crash;
+mod fold;
 mod killed;
 mod maintenance;
 mod remote;
@@ -9,6 +11,7 @@ mod round_trip;
 mod samples;
 mod sweep;
 mod trouble;
+mod upkeep;
 
 use std::collections::BTreeMap;
 

@@ -14,7 +14,7 @@ use deltalake_core::{
 use hypercane_schemas::Degree;
 
 use super::{PIPELINE, batch, folder, open, samples, write_tables};
-use crate::connect::lake::{Lake, file, table::Table};
+use crate::connect::lake::{Lake, Options, file, table::Table};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -92,7 +92,7 @@ async fn what_a_crash_leaves_goes_and_all_else_stays() {
     assert_eq!(lake.read::<Degree>(None).await.unwrap(), [(samples::degrees()[0].clone(), 3)]);
     // A second start finds nothing to do, also by way of a checkpoint.
     let table = Table::open(&lake.storage, "degrees", Some(PIPELINE)).await.unwrap().unwrap();
-    table.due_checkpoint(1).unwrap().write().await.unwrap();
+    table.due_checkpoint(1).unwrap().write(Options::default().retention).await.unwrap();
     let wanted = files(&location);
     lake.recover().await.unwrap();
     assert_eq!(files(&location), wanted);
@@ -120,7 +120,7 @@ async fn what_may_be_a_removed_file_that_checkpoints_forgot_is_left_to_a_vacuum(
     let remove =
         Remove { path: first.path.clone(), deletion_timestamp: Some(at), size: Some(first.size), ..Remove::default() };
     table.log(vec![Action::Remove(remove)], DeltaOperation::Delete { predicate: None }, None).await.unwrap();
-    table.due_checkpoint(1).unwrap().write().await.unwrap();
+    table.due_checkpoint(1).unwrap().write(Options::default().retention).await.unwrap();
     let young = orphan(&location, "degrees", 6 * DAY).await;
     let old = orphan(&location, "degrees", 8 * DAY).await;
 
