@@ -10,11 +10,13 @@ CARGO ?= cargo
 HYPERCANE := target/release/hypercane
 # The demonstrations write here; `make clean` removes it.
 DEMO_LAKE ?= demo-lake
-
+# How many random histories `make laws` runs, of operators and of whole pipelines; `make test` runs a tenth of them.
+LAWS_HISTORIES ?= 10000
+LAWS_PIPELINES ?= 500
 # For how long `make soak` replays the storm.
 MINUTES ?= 10
 
-.PHONY: help demo demo-kafka build test torture check fmt lint doc bench soak models kafka packages packages-kafka clean
+.PHONY: help demo demo-kafka build test laws torture check fmt lint doc bench soak models kafka packages packages-kafka clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +32,10 @@ build: packages ## build the command target/release/hypercane
 
 test: packages-kafka models check doc ## everything: format, lints, docs, all tests with a real Kafka broker
 	deploy/kafka/with-broker.sh $(CARGO) test --release --locked --workspace
+
+laws: packages ## rebuild equals increment: many random histories of every operator and of whole pipelines
+	LAWS_HISTORIES=$(LAWS_HISTORIES) LAWS_PIPELINES=$(LAWS_PIPELINES) \
+		$(CARGO) test --release --locked --workspace --test laws --test it -- random_histories kept_sessions one_worker
 
 check: lint ## format and lints
 	$(CARGO) fmt --all --check

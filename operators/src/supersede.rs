@@ -14,7 +14,11 @@ pub fn supersede<'scope>(
     extracted: Collection<'scope, (DocumentKey, Shared<Extracted>)>,
 ) -> Collection<'scope, (DocumentKey, Shared<Extracted>)> {
     let no_product = extracted.clone().filter(|(_, document)| document.extraction.product.is_none());
-    let named = extracted.clone().flat_map(|(_, document)| document.supersedes.clone()).distinct();
+    // A document that names itself replaces its own last revision, which upsert has taken away.
+    let named = extracted
+        .clone()
+        .flat_map(|(key, document)| document.supersedes.clone().filter(|named| *named != key))
+        .distinct();
     let newest = extracted
         .flat_map(|(key, document)| {
             let product = document.extraction.product.as_ref()?;

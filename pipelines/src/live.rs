@@ -112,8 +112,8 @@ pub fn live(
     macro_rules! collect {
         ($kind:ident, $rows:expr) => {{
             let outbox = Rc::clone(&outbox);
-            $rows
-                .inspect(move |(row, epoch, diff)| outbox.borrow_mut().$kind.push((row.clone(), *epoch, *diff)))
+            let rows = if spread { on_its_own_worker($rows) } else { $rows };
+            rows.inspect(move |(row, epoch, diff)| outbox.borrow_mut().$kind.push((row.clone(), *epoch, *diff)))
                 .probe_with(&mut probe);
         }};
     }
@@ -139,7 +139,10 @@ pub fn live(
     collect!(entities, entities.map(|(_, entity)| entity));
     let answers = trajectory(queries_linked, candidates.clone(), cells.clone(), Arc::clone(domain));
     let answers = if spread { by_query(answers, |answer| &answer.query) } else { answers };
-    collect!(answers, answers);
+    let told = Rc::clone(&outbox);
+    answers
+        .inspect(move |(row, epoch, diff)| told.borrow_mut().answers.push((row.clone(), *epoch, *diff)))
+        .probe_with(&probe);
     touched(candidates, spread, &outbox, &mut probe);
     collect!(precedence, precedence(cells, rules));
     collect!(conflicts, conflicts);
@@ -148,6 +151,12 @@ pub fn live(
     let inputs =
         Inputs { documents: document_input, horizons: horizon_input, queries: query_input, vectors: vector_input };
     (inputs, outbox, probe)
+}
+
+/// The rows, each on the worker of its own hash. A row may follow from one thing before and from another after: it would go
+/// in one process and come in another, and each would tell a change where there is none.
+fn on_its_own_worker<R: ExchangeData + Hashable<Output = u64>>(rows: Collection<'_, R>) -> Collection<'_, R> {
+    rows.inner.exchange(|(row, ..)| row.hashed()).as_collection()
 }
 
 /// Brings rows to the worker that their query belongs to.

@@ -1,12 +1,14 @@
-//! Random histories, the running engine, and what its updates add up to.
+//! The running engine, and what its updates add up to.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+    time::Duration,
 };
 
 use hypercane::{
     changes::{Changes, Updates},
+    live::live,
     worker::{Batch, Engine},
 };
 use hypercane_operators::{Shared, domain::Domain, extract::read, kernel};
@@ -45,6 +47,17 @@ impl Standing {
                 Step::Query(id, None) => _ = self.queries.remove(id),
             }
         }
+    }
+}
+
+impl Standing {
+    /// The steps that bring about what stands.
+    pub fn steps(&self) -> Vec<Step> {
+        let documents =
+            self.documents.iter().map(|(key, document)| Step::Document(key.clone(), Some(document.clone())));
+        let horizons = self.horizons.iter().map(|(group, horizon)| Step::Horizon(group.clone(), Some(horizon.clone())));
+        let queries = self.queries.iter().map(|(id, query)| Step::Query(id.clone(), Some(query.clone())));
+        documents.chain(horizons).chain(queries).collect()
     }
 }
 
@@ -105,7 +118,15 @@ impl Feeder {
 }
 
 /// Runs a history and calls `check` with the accumulated state after each epoch.
-pub fn run(history: &History, n_workers: usize, domain: &Arc<Domain>, mut check: impl FnMut(usize, &State)) {
+///
+/// # Errors
+/// The first that `check` gives.
+pub fn run(
+    history: &History,
+    n_workers: usize,
+    domain: &Arc<Domain>,
+    mut check: impl FnMut(usize, &State) -> Result<(), String>,
+) -> Result<(), String> {
     let mut engine = Engine::start(n_workers, 1, Arc::clone(domain)).unwrap();
     let mut state = State::default();
     let mut feeder = Feeder::new(domain);
@@ -116,8 +137,70 @@ pub fn run(history: &History, n_workers: usize, domain: &Arc<Domain>, mut check:
         for hyperedge in state.hyperedges.keys() {
             assert!(feeder.given.contains(&hyperedge.embedded_as), "no vector for {hyperedge:#?}");
         }
-        check(idx, &state);
+        check(idx, &state)?;
     }
+    Ok(())
+}
+
+/// Runs a history and compares, for each epoch, the updates of all workers consolidated one by one and together. Where these
+/// are as many, no row goes on one worker and comes on another, and processes may write what is theirs.
+///
+/// # Errors
+/// The first epoch in which they are not, and the numbers by kind.
+pub fn apart_as_together(history: &History, n_workers: usize, domain: &Arc<Domain>) -> Result<(), String> {
+    let mut feeder = Feeder::new(domain);
+    let batches: Vec<Batch> = history.iter().map(|steps| feeder.batch(steps)).collect();
+    let domain = Arc::clone(domain);
+    let guards = timely::execute(timely::Config::process(n_workers), move |worker| {
+        let (mut inputs, outbox, probe) = worker.dataflow(|scope| live(scope, &domain, None, true));
+        let (index, n_workers) = (worker.index(), worker.peers());
+        let mut epochs = Vec::new();
+        for (epoch, batch) in (0..).zip(batches.clone()) {
+            macro_rules! send {
+                ($kind:ident, $rows:expr) => {
+                    for (idx, row) in $rows.into_iter().enumerate() {
+                        if idx % n_workers == index {
+                            inputs.$kind.send(row);
+                        }
+                    }
+                };
+            }
+            send!(documents, batch.documents);
+            send!(horizons, batch.horizons);
+            send!(queries, batch.queries);
+            send!(vectors, batch.vectors.into_iter().map(|(hash, vector)| (hash, 0, Some(vector))));
+            inputs.advance_to(epoch + 1);
+            worker.step_or_park_while(Some(Duration::from_millis(1)), || probe.less_than(&(epoch + 1)));
+            let mut changes = std::mem::take(&mut *outbox.borrow_mut());
+            changes.consolidate();
+            epochs.push(changes);
+        }
+        epochs
+    });
+    let workers: Vec<Vec<Changes>> = guards?.join().into_iter().collect::<Result<_, String>>()?;
+    for epoch in 0..history.len() {
+        let apart: Vec<&Changes> = workers.iter().map(|epochs| &epochs[epoch]).collect();
+        let mut together = Changes::default();
+        apart.iter().for_each(|changes| together.absorb((*changes).clone()));
+        together.consolidate();
+        let mut split = Vec::new();
+        macro_rules! count {
+            ($($kind:ident),*) => {$(
+                let sum: usize = apart.iter().map(|changes| changes.$kind.len()).sum();
+                if sum != together.$kind.len() {
+                    split.push(format!("{sum} updates of {} are {} together", stringify!($kind), together.$kind.len()));
+                }
+            )*};
+        }
+        count!(
+            documents, horizons, queries, rejects, hyperedges, incidence, degrees, entities, precedence, conflicts,
+            answers
+        );
+        if !split.is_empty() {
+            return Err(format!("{n_workers} workers, epoch {}: {}", epoch + 1, split.join(", ")));
+        }
+    }
+    Ok(())
 }
 
 /// Adds updates to a state.
@@ -143,16 +226,20 @@ fn add<R, K: Ord>(rows: &mut BTreeMap<K, isize>, updates: Updates<R>, key: impl 
     rows.retain(|_, count| *count != 0);
 }
 
-/// Fails with the first rows that differ, kind by kind.
-pub fn assert_equal(found: &State, wanted: &State, when: &str) {
+/// Compares what was found with what is wanted.
+///
+/// # Errors
+/// The first kind of rows that differ, with the first of these.
+pub fn compare(found: &State, wanted: &State) -> Result<(), String> {
     macro_rules! compare {
         ($($kind:ident),*) => {$(
             if found.$kind != wanted.$kind {
                 let missing: Vec<_> = wanted.$kind.iter().filter(|(k, v)| found.$kind.get(k) != Some(v)).take(3).collect();
                 let extra: Vec<_> = found.$kind.iter().filter(|(k, v)| wanted.$kind.get(k) != Some(v)).take(3).collect();
-                panic!("{when}: {} differ\nmissing: {missing:#?}\nextra: {extra:#?}", stringify!($kind));
+                return Err(format!("{} differ\nmissing: {missing:#?}\nextra: {extra:#?}", stringify!($kind)));
             }
         )*};
     }
     compare!(documents, rejects, horizons, hyperedges, incidence, degrees, entities, precedence, conflicts, answers);
+    Ok(())
 }

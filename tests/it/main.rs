@@ -1,7 +1,8 @@
 //! Behaviour of the whole, in one test binary.
 //!
 //! - `arrival`: shuffled and repeated records through Kafka give the hypergraph of the files in order
-//! - `harness`: random histories, the running engine, and what it accumulates to
+//! - `histories`: random histories, and their scripts in the session format of `operators/tests/laws/session.rs`
+//! - `harness`: the running engine, and what it accumulates to
 //! - `plain`: the hypergraph by its definition, from scratch
 //! - `hypergraph`: incremental equals rebuild, on 1, 2 and 4 workers
 //! - `cluster`: several processes are one pipeline, also after one of them dies
@@ -27,10 +28,15 @@ mod command;
 mod compact;
 mod export;
 mod harness;
+mod histories;
 mod hypergraph;
 mod lakes;
 mod plain;
 mod schemas;
 mod secured;
+#[path = "../../operators/tests/laws/session.rs"]
+mod session;
+#[path = "../../operators/tests/laws/settings.rs"]
+mod settings;
 mod tidy;
 mod verify;

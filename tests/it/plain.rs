@@ -185,8 +185,10 @@ fn nearest(query: &LinkedQuery, state: &State) -> BTreeSet<ContentHash> {
 
 /// Without the documents that a later correction, or another document by name, replaces.
 fn uncorrected(extracted: &[(DocumentKey, Extracted)]) -> Vec<&(DocumentKey, Extracted)> {
-    let named: BTreeSet<&DocumentKey> =
-        extracted.iter().filter_map(|(_, document)| document.supersedes.as_ref()).collect();
+    let named: BTreeSet<&DocumentKey> = extracted
+        .iter()
+        .filter_map(|(key, document)| document.supersedes.as_ref().filter(|named| *named != key))
+        .collect();
     let counts = |(key, document): &&(DocumentKey, Extracted)| {
         let corrected = document.extraction.product.as_ref().is_some_and(|product| {
             extracted.iter().any(|(_, other)| {
