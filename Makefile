@@ -16,7 +16,7 @@ LAWS_PIPELINES ?= 500
 # For how long `make soak` replays the storm.
 MINUTES ?= 10
 
-.PHONY: help demo demo-kafka build test laws torture check fmt lint doc bench soak models kafka packages packages-kafka clean
+.PHONY: help demo demo-kafka build test laws torture faults check fmt lint doc bench soak models kafka packages packages-kafka clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ test: packages-kafka models check doc ## everything: format, lints, docs, all te
 laws: packages ## rebuild equals increment: many random histories of every operator and of whole pipelines
 	LAWS_HISTORIES=$(LAWS_HISTORIES) LAWS_PIPELINES=$(LAWS_PIPELINES) \
 		$(CARGO) test --release --locked --workspace --test laws --test it -- random_histories kept_sessions one_worker
+
+faults: packages-kafka models build ## break brokers, disks and files under a running pipeline; show what its user sees
+	deploy/kafka/with-broker.sh $(CARGO) test --release --locked --workspace --test it faults -- --nocapture --test-threads 1
 
 check: lint ## format and lints
 	$(CARGO) fmt --all --check

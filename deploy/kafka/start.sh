@@ -5,7 +5,8 @@
 #
 # DIR takes data, configuration, log and process id, and can be thrown away after deploy/kafka/stop.sh DIR. Without PORT a
 # free one is taken. The Java heap is KAFKA_HEAP (default 512m). With KAFKA_SECURE=1 the broker takes TLS and SASL only: its
-# certificate is in DIR/ca.pem, the password of user `hypercane` in DIR/password, both made anew.
+# certificate is in DIR/ca.pem, the password of user `hypercane` in DIR/password, both made anew. KAFKA_PROPERTIES holds more
+# lines of the broker's configuration. With KAFKA_JOIN=OTHER the broker joins the cluster of the one in folder OTHER.
 set -euo pipefail
 HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 . "$HERE/../setup/cache.sh"
@@ -63,11 +64,21 @@ else
   SECURITY=
 fi
 
-cat >"$DIR/server.properties" <<PROPERTIES
-process.roles=broker,controller
+if [ -n "${KAFKA_JOIN:-}" ]; then
+  VOTERS="$(sed -n 's/^controller.quorum.voters=//p' "$KAFKA_JOIN/server.properties")"
+  NODE="process.roles=broker
+node.id=2
+controller.quorum.voters=$VOTERS
+listeners=$PROTOCOL://127.0.0.1:$PORT"
+else
+  NODE="process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:$CONTROLLER_PORT
-listeners=$PROTOCOL://127.0.0.1:$PORT,CONTROLLER://127.0.0.1:$CONTROLLER_PORT
+listeners=$PROTOCOL://127.0.0.1:$PORT,CONTROLLER://127.0.0.1:$CONTROLLER_PORT"
+fi
+
+cat >"$DIR/server.properties" <<PROPERTIES
+$NODE
 advertised.listeners=$PROTOCOL://127.0.0.1:$PORT
 controller.listener.names=CONTROLLER
 listener.security.protocol.map=$PROTOCOL:$PROTOCOL,CONTROLLER:PLAINTEXT
@@ -85,6 +96,7 @@ transaction.state.log.num.partitions=1
 message.max.bytes=67108864
 replica.fetch.max.bytes=67108864
 $SECURITY
+${KAFKA_PROPERTIES:-}
 PROPERTIES
 
 JAVA=(java "-Xmx${KAFKA_HEAP:-512m}" -XX:+UseSerialGC -Dorg.slf4j.simpleLogger.defaultLogLevel=warn

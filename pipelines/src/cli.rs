@@ -9,6 +9,8 @@ mod eval;
 mod export;
 mod progress;
 mod publish;
+mod replay_rejects;
+mod resume;
 mod run;
 mod schema;
 mod setup;
@@ -47,6 +49,7 @@ enum Command {
     Compact(compact::Arguments),
     Export(export::Arguments),
     Publish(publish::Arguments),
+    ReplayRejects(replay_rejects::Arguments),
     Schema(schema::Arguments),
     Verify(verify::Arguments),
 }
@@ -73,6 +76,7 @@ pub fn main() -> ExitCode {
         Command::Ask(arguments) => ask::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Publish(arguments) => publish::run(&arguments),
+        Command::ReplayRejects(arguments) => replay_rejects::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Compact(arguments) => compact::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),

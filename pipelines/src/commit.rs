@@ -88,6 +88,10 @@ impl Committer {
         self.process == 0
     }
 
+    pub(crate) fn lake(&self) -> &Lake {
+        &self.lake
+    }
+
     pub(crate) fn offsets(&self) -> &Offsets {
         &self.offsets
     }
@@ -174,11 +178,7 @@ impl Committer {
         self.stage = Stage::Writing(tokio::spawn(async move {
             let encoded = tokio::task::spawn_blocking(move || encode(changes, epoch, offsets)).await;
             let batch = encoded.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
-            with_patience(|| {
-                let (lake, batch) = (lake.clone(), batch.clone());
-                async move { lake.write_part(batch).await }
-            })
-            .await
+            lake.patiently(|| lake.write_part(batch.clone())).await
         }));
     }
 
@@ -200,10 +200,7 @@ impl Committer {
         if matches!(self.stage, Stage::Waiting) && self.leads() && self.parts.len() == self.n_processes {
             let parts: Vec<Part> = mem::take(&mut self.parts).into_values().collect();
             let (epoch, lake) = (parts[0].epoch, self.lake.clone());
-            let logging = tokio::spawn(with_patience(move || {
-                let (lake, parts) = (lake.clone(), parts.clone());
-                async move { lake.commit_parts(parts).await }
-            }));
+            let logging = tokio::spawn(async move { lake.patiently(|| lake.commit_parts(parts.clone())).await });
             self.stage = Stage::Logging(epoch, logging);
         }
         if let Stage::Logging(epoch, logging) = &mut self.stage
@@ -228,25 +225,6 @@ impl Committer {
 
 async fn finished<T>(task: &mut JoinHandle<Result<T, lake::Error>>) -> Result<T, Error> {
     Ok(task.await.map_err(|e| Error::Commit(e.to_string()))??)
-}
-
-/// Writes to the lake. While it can't be written for a reason that may pass (a full disk, a store that does not answer), it
-/// tries again, and since the next commit waits for this one, the pipeline stops reading meanwhile.
-async fn with_patience<T, F>(mut write: impl FnMut() -> F) -> Result<T, lake::Error>
-where
-    F: Future<Output = Result<T, lake::Error>>,
-{
-    let mut wait = Duration::from_millis(250);
-    loop {
-        match write().await {
-            Err(error) if error.is_transient() => {
-                tracing::error!(error = &error as &dyn std::error::Error, retry_in = ?wait, "the lake can't be written; reading stops until it can");
-                tokio::time::sleep(wait).await;
-                wait = (wait * 2).min(Duration::from_secs(30));
-            }
-            outcome => return outcome,
-        }
-    }
 }
 
 fn encode(changes: Changes, epoch: Epoch, offsets: Offsets) -> Result<CommitBatch, lake::Error> {

@@ -15,6 +15,8 @@ pub mod idle;
 pub mod live;
 pub mod pipeline;
 pub mod publish;
+pub mod reconcile;
+pub mod replay;
 pub mod results;
 pub mod run;
 pub mod sizes;

@@ -126,8 +126,8 @@ impl Note {
 pub struct Gathered {
     /// Records that could be decoded.
     pub inputs: Vec<Input>,
-    /// Those that could not.
-    pub rejects: Vec<Reject>,
+    /// Rejects of those that could not, and rejects that were answered since, which go.
+    pub rejects: Vec<(Reject, Diff)>,
     /// Where the partitions go on after them.
     pub offsets: Offsets,
     /// Whether there will be no more.
@@ -228,11 +228,17 @@ impl Pipeline {
         Ok(self.work(inputs, Vec::new(), &Note { has_read: true, ..Note::default() }).await?.0)
     }
 
-    /// Notes records that could not be decoded, as an epoch of their own. For a pipeline in one process.
+    /// The lake, where there is one.
+    pub fn lake(&self) -> Option<&Lake> {
+        self.committer.as_ref().map(Committer::lake)
+    }
+
+    /// Notes records that could not be decoded, or that were answered since, as an epoch of their own. For a pipeline in one
+    /// process.
     ///
     /// # Errors
     /// A worker is gone.
-    pub async fn reject(&mut self, rejects: Vec<Reject>) -> Result<(), Error> {
+    pub async fn reject(&mut self, rejects: Vec<(Reject, Diff)>) -> Result<(), Error> {
         self.work(Vec::new(), rejects, &Note { has_read: true, ..Note::default() }).await.map(drop)
     }
 
@@ -311,11 +317,11 @@ impl Pipeline {
         self.has_ended
     }
 
-    /// Works off inputs, and rejects of records that could not be decoded, as this process's share of one epoch.
+    /// Works off inputs, and changes of the rejects of records, as this process's share of one epoch.
     async fn work(
         &mut self,
         inputs: Vec<Input>,
-        rejects: Vec<Reject>,
+        rejects: Vec<(Reject, Diff)>,
         note: &Note,
     ) -> Result<(Stepped, Vec<Note>), Error> {
         let documents = inputs.iter().filter_map(|input| match input {
@@ -342,9 +348,9 @@ impl Pipeline {
         let stepped = Instant::now();
         let results = results(&changes, epoch);
         let took = Took { enrich: enriched - began, dataflow: stepped - enriched, results: stepped.elapsed() };
-        let unreadable = changes.rejects.iter().filter(|(.., diff)| *diff > 0).map(|(reject, ..)| reject.clone());
-        let told: Vec<Reject> = rejects.iter().cloned().chain(unreadable).collect();
-        changes.rejects.extend(rejects.into_iter().map(|reject| (reject, epoch, 1)));
+        let unreadable =
+            changes.rejects.iter().filter(|(.., diff)| *diff > 0).map(|(reject, ..)| reject.clone()).collect();
+        changes.rejects.extend(rejects.into_iter().map(|(reject, diff)| (reject, epoch, diff)));
         let n_updates = changes.len();
         let mut kept = None;
         match &mut self.committer {
@@ -356,7 +362,7 @@ impl Pipeline {
             }
             None => kept = Some(changes),
         }
-        Ok((Stepped { epoch, results, rejects: told, n_updates, took, changes: kept }, Note::read(notes)?))
+        Ok((Stepped { epoch, results, rejects: unreadable, n_updates, took, changes: kept }, Note::read(notes)?))
     }
 
     /// Notes how far the sources have been read by the epochs up to now. For a pipeline in one process.

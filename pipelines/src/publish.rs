@@ -30,7 +30,7 @@ pub fn read(settings: files::Settings) -> Result<Contents, connect::Error> {
     for event in feed.iter() {
         match event {
             Event::Record(record) => contents.records.push(keyed(record)),
-            Event::Rejected(reject) => contents.rejects.push(*reject),
+            Event::Rejected(reject) | Event::Skipped(reject, _) => contents.rejects.push(*reject),
             Event::CaughtUp => {}
             Event::Failed(error) => return Err(error),
         }

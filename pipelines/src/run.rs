@@ -6,20 +6,22 @@
 //! again, none is lost; the lake holds everything exactly once.
 
 use std::{
+    collections::BTreeSet,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
-use hypercane_schemas::{Reject, ResultEvent};
+use hypercane_schemas::{ContentHash, Reject, ResultEvent};
 use tokio::runtime::Runtime;
 
 use crate::{
     connect::{
         self,
-        format::{Decoder, encode_reject},
+        format::{Decoder, Input, encode_reject},
         transport::{Event, Feed, Next, Sink},
     },
-    pipeline::{Error, Gathered, Pipeline, Stepped},
+    pipeline::{Error, Gathered, Offsets, Pipeline, Stepped},
+    replay::{self, Standing},
 };
 
 /// How a pipeline runs.
@@ -76,19 +78,29 @@ pub fn run(
 ) -> Result<Progress, Error> {
     let mut progress = Progress::default();
     let mut has_ended = false;
+    let mut standing = runtime.block_on(Standing::load(pipeline.lake()))?;
     let wait = if pipeline.is_alone() { WAIT } else { WAIT_IN_CLUSTER };
     while !pipeline.has_ended() {
         let stops = stop.load(Ordering::Relaxed);
         let reads = !(stops || has_ended || pipeline.is_ending() || pipeline.holds());
-        let gathered = match reads {
-            true => gather(feed, settings, wait, &mut progress)?,
+        let read = match reads {
+            true => gather(feed, settings, wait, &mut standing)?,
             false => {
                 std::thread::sleep(PAUSE);
-                Gathered::default()
+                Read::default()
             }
         };
-        has_ended |= gathered.has_ended;
-        let gathered = Gathered { has_ended, ..gathered };
+        progress.n_records += read.n_records;
+        progress.n_rejects += read.rejects.len() as u64;
+        has_ended |= read.has_ended;
+        if !read.rejects.is_empty() {
+            for reject in &read.rejects {
+                send_reject(reject, sink, settings)?;
+            }
+            sink.flush(pipeline.next_epoch() - 1)?;
+        }
+        let rejects = runtime.block_on(replay::changes(pipeline, read.rejects, &read.answered))?;
+        let gathered = Gathered { inputs: read.inputs, rejects, offsets: read.offsets, has_ended };
         let turn = pipeline.turn(gathered, stops, settings.commit_interval);
         if let Some(stepped) = runtime.block_on(turn)? {
             progress.n_epochs += 1;
@@ -101,28 +113,55 @@ pub fn run(
     Ok(progress)
 }
 
+/// What was read for one epoch.
+#[derive(Default)]
+struct Read {
+    inputs: Vec<Input>,
+    rejects: Vec<Reject>,
+    /// Rejects that stood before, and that a record of these answers.
+    answered: BTreeSet<ContentHash>,
+    offsets: Offsets,
+    n_records: u64,
+    has_ended: bool,
+}
+
+impl Read {
+    /// Takes a reject, unless it stands already, as that of a file that was read again.
+    fn reject(&mut self, reject: Reject, standing: &mut Standing) {
+        if standing.add(&reject) {
+            self.rejects.push(reject);
+        }
+    }
+}
+
 /// Waits for a record, then takes all that is there, up to the bound.
-fn gather(
-    feed: &Feed,
-    settings: &Settings,
-    wait: Duration,
-    progress: &mut Progress,
-) -> Result<Gathered, connect::Error> {
-    let mut gathered = Gathered::default();
+fn gather(feed: &Feed, settings: &Settings, wait: Duration, standing: &mut Standing) -> Result<Read, connect::Error> {
+    let mut gathered = Read::default();
     let mut next = feed.next_within(wait);
     loop {
         match next {
             Next::Event(Event::Record(record)) => {
-                progress.n_records += 1;
+                gathered.n_records += 1;
                 if let (Some(partition), Some(offset)) = (record.partition, record.offset) {
                     gathered.offsets.insert((record.topic.to_string(), partition), offset + 1);
                 }
-                match settings.decoder.decode(&record) {
-                    Ok(input) => gathered.inputs.push(input),
-                    Err(reject) => gathered.rejects.push(*reject),
+                if standing.wants(&record) {
+                    let decoded = settings.decoder.decode(&record);
+                    let outcome = decoded.as_ref().err().map(|reject| &**reject);
+                    gathered.answered.extend(standing.answered(&record, outcome));
+                    match decoded {
+                        Ok(input) => gathered.inputs.push(input),
+                        Err(reject) => gathered.reject(*reject, standing),
+                    }
                 }
             }
-            Next::Event(Event::Rejected(reject)) => gathered.rejects.push(*reject),
+            Next::Event(Event::Rejected(reject)) => gathered.reject(*reject, standing),
+            Next::Event(Event::Skipped(reject, goes_on_at)) => {
+                tracing::warn!(reason = reject.reason, "a gap is skipped");
+                let partition = reject.partition.unwrap_or_default();
+                gathered.offsets.insert((reject.topic.clone(), partition), goes_on_at);
+                gathered.rejects.push(*reject);
+            }
             Next::Event(Event::CaughtUp) => tracing::info!("caught up"),
             Next::Event(Event::Failed(error)) => return Err(error),
             Next::Nothing => return Ok(gathered),

@@ -61,7 +61,8 @@ impl embed::VectorStore for LakeVectors {
                 vector: vector.clone(),
             })
             .collect();
-        tokio::task::block_in_place(|| self.runtime.block_on(self.lake.append_model_outputs(&outputs)))
+        let append = || self.lake.append_model_outputs(&outputs);
+        tokio::task::block_in_place(|| self.runtime.block_on(self.lake.patiently(append)))
             .map_err(|e| connect::Error::lasting("vectors can't be recorded in the lake".to_owned()).because(e))?;
         self.memory.put(rows)
     }

@@ -7,7 +7,7 @@ use differential_dataflow::consolidation::consolidate;
 use hypercane_operators::{Shared, domain::Domain};
 use hypercane_schemas::{
     AnswerStep, Conflict, ContentHash, Degree, Diff, Document, Entity, Epoch, GroupKey, HorizonUpdate, Hyperedge,
-    HyperedgeId, Incidence, Precedence, Query, Record, Reject, Stage, Vector,
+    HyperedgeId, Incidence, Precedence, Query, Record, Reject, Vector,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -156,9 +156,9 @@ async fn whole(
     compare!(Precedence, rebuilt.precedence);
     compare!(Conflict, rebuilt.conflicts);
     compare!(AnswerStep, rebuilt.answers);
-    // What could not be decoded never was a record, so nothing in the input tables tells of it.
+    // What could not be decoded or was lost never was a record, so nothing in the input tables tells of it.
     let mut rejects = lake.read::<Reject>(Some(epoch)).await?;
-    rejects.retain(|(reject, _)| reject.stage != Stage::Decode);
+    rejects.retain(|(reject, _)| reject.stage.is_derived());
     tables.push(compare(rejects, rebuilt.rejects, settings.n_shown)?);
     Ok(Verified { epoch, n_documents, groups: None, tables })
 }
@@ -200,14 +200,14 @@ async fn sampled(
 }
 
 /// What follows from the inputs, in one step.
-fn rebuild(
+pub(crate) fn rebuild(
     inputs: Inputs,
     vectors: Vec<(ContentHash, Vector)>,
     groups: Groups,
     epoch: Epoch,
     domain: &Arc<Domain>,
     n_workers: usize,
-) -> Result<Changes, Error> {
+) -> Result<Changes, pipeline::Error> {
     let batch = Batch {
         documents: inputs.documents.into_iter().map(|row| (row.key.clone(), 0, Some(Shared::new(row)))).collect(),
         horizons: inputs.horizons.into_iter().map(|row| (row.group.clone(), 0, Some(row))).collect(),
@@ -215,7 +215,7 @@ fn rebuild(
         vectors,
     };
     let engine = Engine::start_on(groups, n_workers, epoch, Arc::clone(domain));
-    Ok(engine.and_then(|mut engine| engine.step(batch)).map_err(pipeline::Error::from)?)
+    Ok(engine.and_then(|mut engine| engine.step(batch))?)
 }
 
 /// The vectors that the documents and questions ask for, all from the record.
@@ -254,14 +254,15 @@ fn sample(hyperedges: &[(Hyperedge, Diff)], size: usize, seed: u64) -> BTreeSet<
 }
 
 /// Adds the lake's rows and takes the computed ones away: what is left differs.
-fn compare<R: Record>(stored: Vec<(R, Diff)>, computed: Updates<R>, n_shown: usize) -> Result<Table, Error> {
-    let mut n_rows = 0;
+pub(crate) fn difference<R: Record>(stored: Vec<(R, Diff)>, computed: Updates<R>) -> Vec<(R, Diff)> {
     let mut left = stored;
-    left.extend(computed.into_iter().map(|(row, _, diff)| {
-        n_rows += diff;
-        (row, -diff)
-    }));
+    left.extend(computed.into_iter().map(|(row, _, diff)| (row, -diff)));
     consolidate(&mut left);
+    left
+}
+
+fn compare<R: Record>(stored: Vec<(R, Diff)>, computed: Updates<R>, n_shown: usize) -> Result<Table, Error> {
+    let n_rows: Diff = computed.iter().map(|(.., diff)| diff).sum();
     let mut table = Table {
         table: R::TABLE,
         n_rows: usize::try_from(n_rows).unwrap_or_default(),
@@ -269,7 +270,7 @@ fn compare<R: Record>(stored: Vec<(R, Diff)>, computed: Updates<R>, n_shown: usi
         n_extra: 0,
         first: Vec::new(),
     };
-    for (row, count) in left {
+    for (row, count) in difference(stored, computed) {
         match count {
             1.. => table.n_extra += count.unsigned_abs(),
             _ => table.n_missing += count.unsigned_abs(),

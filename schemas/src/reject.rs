@@ -15,6 +15,29 @@ pub enum Stage {
     Extract,
     /// A relation or attribute is not in the domain pack.
     Canonicalize,
+    /// Records that the topic no longer had when they were to be read.
+    Gap,
+}
+
+impl Stage {
+    /// Whether it follows from a document that stands, and comes and goes with it. What is of another stage never became a
+    /// row of the input.
+    pub fn is_derived(self) -> bool {
+        match self {
+            Self::Extract | Self::Canonicalize => true,
+            Self::Decode | Self::Gap => false,
+        }
+    }
+
+    /// The stage as it is written in tables and topics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Decode => "decode",
+            Self::Extract => "extract",
+            Self::Canonicalize => "canonicalize",
+            Self::Gap => "gap",
+        }
+    }
 }
 
 /// A record that could not be used, with all that is needed to send it again.

@@ -131,7 +131,7 @@ fn read(properties: &Properties, topic: &str) -> Vec<Input> {
     loop {
         match source.feed.next_within(Duration::from_secs(60)) {
             Next::Event(Event::Record(record)) => inputs.push(decoder.decode(&record).unwrap()),
-            Next::Event(Event::Rejected(reject)) => panic!("{reject:?}"),
+            Next::Event(Event::Rejected(reject) | Event::Skipped(reject, _)) => panic!("{reject:?}"),
             Next::Event(Event::Failed(error)) => panic!("{error}"),
             Next::Event(Event::CaughtUp) => {}
             Next::Nothing => panic!("no record within a minute"),

@@ -15,6 +15,7 @@
 //! - `ask`: one question, of a lake and of a running pipeline
 //! - `verify`: a lake is what a rebuild of its input gives, and what is not is shown
 //! - `schemas`: serde, Arrow and JSON Schema agree
+//! - `faults`: brokers, disks and files that fail under the real command, and what its user sees
 //! - `tidy`: the layout's invariants
 
 // The modules of a test binary are seen by nobody outside.
@@ -27,6 +28,7 @@ mod cluster;
 mod command;
 mod compact;
 mod export;
+mod faults;
 mod harness;
 mod histories;
 mod hypergraph;

@@ -25,13 +25,13 @@ fn verified(runtime: &Runtime, folder: &Path, settings: &Settings) -> Result<Ver
 }
 
 /// A lake with a history: a correction, a deletion, a landfall that came late, and a pipeline that went on.
-fn long_lake(runtime: &Runtime, folder: &Path) {
+pub fn long_lake(runtime: &Runtime, folder: &Path) {
     write(runtime, folder, vec![vec![advisory(1, 5), asked("q")], vec![advisory(2, 9), advisory(3, 1)]]);
     write(runtime, folder, vec![vec![landfall()], vec![no_advisory(3)], vec![advisory(2, 7), advisory(4, 2)]]);
 }
 
 /// Commits a change that follows from no input.
-fn tamper(runtime: &Runtime, folder: &Path) {
+pub fn tamper(runtime: &Runtime, folder: &Path) {
     runtime.block_on(async {
         let lake = Lake::open(&folder.to_string_lossy(), "tests", lake::Options::default()).await.unwrap();
         let point = lake.recover().await.unwrap().unwrap();

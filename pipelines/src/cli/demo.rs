@@ -138,7 +138,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             }
             Err(reject) => {
                 println!("  {}", show::reject(&reject));
-                runtime.block_on(pipeline.reject(vec![*reject]))?;
+                runtime.block_on(pipeline.reject(vec![(*reject, 1)]))?;
             }
         }
         runtime.block_on(pipeline.begin_commit())?;
@@ -244,7 +244,7 @@ mod kafka {
             loop {
                 match self.feed.next_within(PATIENCE) {
                     Next::Event(Event::Record(record)) => return Ok(self.decoder.decode(&record)),
-                    Next::Event(Event::Rejected(reject)) => return Ok(Err(reject)),
+                    Next::Event(Event::Rejected(reject) | Event::Skipped(reject, _)) => return Ok(Err(reject)),
                     Next::Event(Event::CaughtUp) => {}
                     Next::Event(Event::Failed(error)) => return Err(error.into()),
                     Next::Nothing => anyhow::bail!("a record that was sent did not come back within {PATIENCE:?}"),

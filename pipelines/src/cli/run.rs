@@ -14,7 +14,7 @@ use std::{
 use hypercane_schemas::{Epoch, Reject};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{setup, show};
+use super::{resume, setup, show};
 use crate::{
     config::{self, Config},
     connect::{
@@ -48,6 +48,9 @@ pub(super) struct Arguments {
     /// Where each process of the cluster listens: a file with one host:port a line.
     #[arg(long, value_name = "FILE")]
     hostfile: Option<PathBuf>,
+    /// Go on where a topic no longer has the records that come next. What is skipped becomes a row of table rejects.
+    #[arg(long)]
+    accept_gap: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
@@ -60,9 +63,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     export_sizes(&config.metrics, &runtime, &lake);
     let model = setup::model(&config.model.folder)?;
     let recorded = runtime.block_on(setup::recorded_in_lake(model, config.model.threads, &lake))?;
+    let resume = resume::Resume::start(&runtime);
     let share = (layout.process(), layout.n_processes());
+    // The first process alone writes to the lake before the pipeline has started.
+    if layout.process() == 0 {
+        resume.reconcile(&lake, &domain, &recorded, config.pipeline.workers)?;
+    }
     let started = Pipeline::start(layout, domain, recorded, Some(lake.clone()));
     let mut pipeline = runtime.block_on(started)?;
+    resume.done(&pipeline);
     stop.finishes();
     pipeline.watch_models(setup::model_progress());
     let topics = config.source.kafka.as_ref().map(|kafka| kafka.topics.clone()).unwrap_or_default();
@@ -180,7 +189,7 @@ fn source(
             let feed = files::open(read, Limits::default())?;
             Ok((feed, Box::new(Printer { json: arguments.json })))
         }
-        (None, Some(kafka)) => kafka_source(kafka, share, pipeline, runtime, arguments.until_end),
+        (None, Some(kafka)) => kafka_source(kafka, share, pipeline, runtime, arguments),
         (None, None) => anyhow::bail!("the configuration names no source"),
     }
 }
@@ -191,18 +200,20 @@ fn kafka_source(
     (index, of): (usize, usize),
     pipeline: &Pipeline,
     runtime: &tokio::runtime::Runtime,
-    until_end: bool,
+    arguments: &Arguments,
 ) -> anyhow::Result<(Feed, Box<dyn Sink>)> {
-    use connect::kafka::{Share, Sink, Source, Start, create_topics};
+    use connect::kafka::{Share, Sink, Source, Start, create_topics, patiently};
 
     let topics = &kafka.topics;
     let read = [topics.documents.clone(), topics.horizons.clone(), topics.queries.clone()];
     if let Some(n_partitions) = kafka.create_partitions {
         let names: Vec<&str> = read.iter().chain([&topics.results, &topics.rejects]).map(String::as_str).collect();
-        runtime.block_on(create_topics(&kafka.properties, &names, n_partitions))?;
+        patiently(|| runtime.block_on(create_topics(&kafka.properties, &names, n_partitions)))?;
     }
-    let start = Start { offsets: pipeline.offsets(), share: Share { index, of }, until_end };
-    let Source { feed, .. } = Source::open(&kafka.properties, &read, start, Limits::default())?;
+    let (until_end, accept_gap) = (arguments.until_end, arguments.accept_gap);
+    let start = Start { offsets: pipeline.offsets(), share: Share { index, of }, until_end, accept_gap };
+    let open = || Source::open(&kafka.properties, &read, start.clone(), Limits::default());
+    let Source { feed, .. } = patiently(open)?;
     Ok((feed, Box::new(Sink::open(&kafka.properties)?)))
 }
 
@@ -212,7 +223,7 @@ fn kafka_source(
     _: (usize, usize),
     _: &Pipeline,
     _: &tokio::runtime::Runtime,
-    _: bool,
+    _: &Arguments,
 ) -> anyhow::Result<(Feed, Box<dyn Sink>)> {
     anyhow::bail!("this program was built without Kafka; build it with the feature `kafka`, or use [source.files]")
 }

@@ -156,13 +156,8 @@ pub fn reject(raw: &RawRecord, stage: Stage, line: Option<u32>, reason: String, 
     let key = raw.key.as_deref().map(String::from_utf8_lossy).unwrap_or_default().into_owned();
     let place = |number: Option<i64>| number.map(|n| n.to_string()).unwrap_or_default();
     let (partition, offset) = (place(raw.partition.map(i64::from)), place(raw.offset));
-    let stage_name = match stage {
-        Stage::Decode => "decode",
-        Stage::Extract => "extract",
-        Stage::Canonicalize => "canonicalize",
-    };
     let line_name = place(line.map(i64::from));
-    let id = ContentHash::of_parts([&raw.topic, &*partition, &*offset, &*key, stage_name, &*line_name, &*reason]);
+    let id = ContentHash::of_parts([&raw.topic, &*partition, &*offset, &*key, stage.name(), &*line_name, &*reason]);
     let payload = raw.payload.as_deref().filter(|_| keep_payload).unwrap_or_default();
     Reject {
         id,

@@ -13,7 +13,7 @@ use std::{
 };
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, TryRecvError, bounded};
-use hypercane_schemas::{Epoch, Reject};
+use hypercane_schemas::{ContentHash, Epoch, Reject};
 use jiff::Timestamp;
 
 use super::Error;
@@ -33,6 +33,8 @@ pub struct RawRecord {
     pub payload: Option<Vec<u8>>,
     /// When the transport took it.
     pub timestamp: Option<Timestamp>,
+    /// The reject that it is sent for again, where it is.
+    pub replays: Option<ContentHash>,
 }
 
 impl RawRecord {
@@ -45,6 +47,7 @@ impl RawRecord {
             key: Some(key.into()),
             payload,
             timestamp: None,
+            replays: None,
         }
     }
 
@@ -60,6 +63,8 @@ pub enum Event {
     Record(RawRecord),
     /// Input that the source itself could not turn into a record: a file without read permission, a row that is cut.
     Rejected(Box<Reject>),
+    /// Records that are lost to us, and the offset at which their partition goes on.
+    Skipped(Box<Reject>, i64),
     /// All that was there when the source started has been handed over. Said once.
     CaughtUp,
     /// The source gave up; nothing follows.
@@ -139,7 +144,7 @@ impl Outlet {
         let n_bytes = match &event {
             Event::Record(record) => record.n_bytes(),
             Event::Rejected(reject) => reject.payload_base64.len(),
-            Event::CaughtUp | Event::Failed(_) => 0,
+            Event::Skipped(..) | Event::CaughtUp | Event::Failed(_) => 0,
         };
         if !self.shared.hold(n_bytes, self.limits.bytes) {
             return false;

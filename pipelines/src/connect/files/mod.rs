@@ -89,7 +89,7 @@ pub fn documents(selection: Selection) -> Result<(Vec<Document>, Vec<Reject>), E
                 Ok(_) => {}
                 Err(reject) => rejects.push(*reject),
             },
-            Event::Rejected(reject) => rejects.push(*reject),
+            Event::Rejected(reject) | Event::Skipped(reject, _) => rejects.push(*reject),
             Event::CaughtUp => {}
             Event::Failed(error) => return Err(error),
         }

@@ -25,7 +25,7 @@ fn write(root: &Path, name: &str, content: impl AsRef<[u8]>) {
 fn line(event: &Event) -> String {
     let decoded = match event {
         Event::Record(raw) => Decoder { max_bytes: 1000, ..Decoder::default() }.decode(raw),
-        Event::Rejected(reject) => Err(reject.clone()),
+        Event::Rejected(reject) | Event::Skipped(reject, _) => Err(reject.clone()),
         Event::CaughtUp => return "caught up".into(),
         Event::Failed(error) => return format!("failed: {error}"),
     };

@@ -12,6 +12,7 @@ fn raw(topic: &str, key: Option<&str>, payload: Option<&[u8]>) -> RawRecord {
         key: key.map(|key| key.as_bytes().to_vec()),
         payload: payload.map(<[u8]>::to_vec),
         timestamp: None,
+        replays: None,
     }
 }
 

@@ -6,12 +6,17 @@
 //! what its lake has not seen. [`Source::commit`] may tell the broker afterwards, for the sake of lag monitors only.
 //!
 //! An offset that the broker no longer has is an error and never skipped: the records between are lost to us, and a
-//! person has to decide.
+//! person has to decide ([`Start::accept_gap`]).
 
+mod gap;
+mod lookup;
+mod patience;
 mod sink;
 mod source;
 mod topics;
 
+pub use lookup::{fetch, replayed};
+pub use patience::patiently;
 pub use sink::{Sink, publish};
 pub use source::{Share, Source, Start};
 pub use topics::{create_topics, ends};
@@ -112,11 +117,18 @@ impl ClientContext for Listener {
     }
 
     fn error(&self, error: KafkaError, reason: &str) {
-        // The end of a partition is asked for, and no trouble.
-        if error.rdkafka_error_code() == Some(RDKafkaErrorCode::PartitionEOF) {
-            return;
+        match error.rdkafka_error_code() {
+            // The end of a partition is asked for, and no trouble.
+            Some(RDKafkaErrorCode::PartitionEOF) => return,
+            // Said many times a second, after each broker has given its own reason.
+            Some(RDKafkaErrorCode::AllBrokersDown) => return tracing::debug!(%error, reason, "librdkafka"),
+            _ => {}
         }
         self.hear(reason, error.rdkafka_error_code().is_some_and(is_refusal));
+        if error.rdkafka_error_code() == Some(RDKafkaErrorCode::BrokerTransportFailure) {
+            // The log has just said the same.
+            return tracing::debug!(%error, reason, "librdkafka");
+        }
         tracing::warn!(%error, reason, "librdkafka");
     }
 }
@@ -134,10 +146,14 @@ fn describe<C: ConsumerContext>(
     topic: Option<&str>,
 ) -> Result<Metadata, KafkaError> {
     let began = Instant::now();
+    let mut is_told = false;
     loop {
         let error = match consumer.fetch_metadata(topic, ATTEMPT) {
             Ok(described) => {
                 listener.forget();
+                if is_told {
+                    tracing::warn!("the brokers answer now");
+                }
                 return Ok(described);
             }
             Err(error) => error,
@@ -149,8 +165,16 @@ fn describe<C: ConsumerContext>(
         if listener.is_refused() || began.elapsed() > ANSWER_TIMEOUT {
             return Err(error);
         }
+        if !is_told {
+            is_told = true;
+            let reason = listener.complaint().map(|complaint| complaint.reason);
+            tracing::warn!(reason, "no broker answers yet; waiting for one");
+        }
     }
 }
+
+/// The header of a record that is sent again for a reject: its value is the reject's id.
+const REPLAYS: &str = "hypercane-replays";
 
 /// An error of ours for one of the client's.
 fn failure(what: impl Into<String>, error: KafkaError, listener: Option<&Listener>) -> Error {

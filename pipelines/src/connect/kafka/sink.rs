@@ -10,10 +10,11 @@ use rdkafka::{
     ClientContext, Message as _,
     config::RDKafkaLogLevel,
     error::{KafkaError, RDKafkaErrorCode},
+    message::{Header, OwnedHeaders},
     producer::{BaseRecord, DeliveryResult, Producer, ProducerContext, ThreadedProducer},
 };
 
-use super::{Error, Listener, Properties, client_config, failure};
+use super::{Error, Listener, Properties, REPLAYS, client_config, failure};
 use crate::connect::transport::{self, RawRecord};
 
 /// A producer. Between two flushes its records wait in a bounded queue of the client and are sent in the background.
@@ -28,8 +29,14 @@ impl std::fmt::Debug for Sink {
 }
 
 impl Sink {
-    /// Sets the producer up; brokers are reached when there is something to send.
+    /// Sets the producer up; brokers are reached when there is something to send. Brokers that are away are waited for
+    /// without end: a pipeline that ended would have to be started again, and then wait all the same.
     pub fn open(properties: &Properties) -> Result<Self, Error> {
+        Self::open_within(properties, "0")
+    }
+
+    /// The same, where a record that can't be delivered within so many milliseconds is an error; 0 is without end.
+    fn open_within(properties: &Properties, message_timeout_ms: &str) -> Result<Self, Error> {
         let config = client_config(
             properties,
             &[
@@ -37,7 +44,7 @@ impl Sink {
                 ("compression.type", "lz4"),
                 ("queue.buffering.max.kbytes", "65536"),
                 ("message.max.bytes", "67108864"),
-                ("message.timeout.ms", "60000"),
+                ("message.timeout.ms", message_timeout_ms),
             ],
             &[("enable.idempotence", "true")],
         )?;
@@ -47,10 +54,7 @@ impl Sink {
         Ok(Self { producer })
     }
 
-    fn enqueue(&self, topic: &str, key: Option<&[u8]>, payload: Option<&[u8]>) -> Result<(), Error> {
-        let mut record: BaseRecord<'_, [u8], [u8]> = BaseRecord::to(topic);
-        record.key = key;
-        record.payload = payload;
+    fn enqueue(&self, mut record: BaseRecord<'_, [u8], [u8]>) -> Result<(), Error> {
         loop {
             match self.producer.send(record) {
                 Ok(()) => return Ok(()),
@@ -59,7 +63,7 @@ impl Sink {
                     record = unsent;
                     std::thread::sleep(Duration::from_millis(5));
                 }
-                Err((error, _)) => return Err(self.explain(topic, error)),
+                Err((error, unsent)) => return Err(self.explain(unsent.topic, error)),
             }
         }
     }
@@ -94,7 +98,9 @@ impl Sink {
 
 impl transport::Sink for Sink {
     fn send(&mut self, topic: &str, key: &[u8], payload: Option<&[u8]>) -> Result<(), Error> {
-        self.enqueue(topic, Some(key), payload)
+        let mut record = BaseRecord::to(topic).key(key);
+        record.payload = payload;
+        self.enqueue(record)
     }
 
     fn flush(&mut self, epoch: Epoch) -> Result<(), Error> {
@@ -108,16 +114,30 @@ impl transport::Sink for Sink {
 /// How often a wait that goes on is mentioned.
 const MENTION_AGAIN: Duration = Duration::from_secs(10);
 
+/// A record as the client takes it. One that has a partition goes there; else its key decides.
+fn outgoing(record: &RawRecord) -> BaseRecord<'_, [u8], [u8]> {
+    let mut out = BaseRecord::to(&record.topic);
+    (out.key, out.payload, out.partition) = (record.key.as_deref(), record.payload.as_deref(), record.partition);
+    if let Some(reject) = record.replays {
+        let header = Header { key: REPLAYS, value: Some(&reject.to_string()) };
+        out.headers = Some(OwnedHeaders::new().insert(header));
+    }
+    out
+}
+
+/// For so long a record may be under way when files are sent.
+const PUBLISH_TIMEOUT_MS: &str = "60000";
+
 /// Sends records to their topics and returns how many when all have arrived. `progress` hears the count now and then.
 pub fn publish(
     properties: &Properties,
     records: impl IntoIterator<Item = RawRecord>,
     mut progress: impl FnMut(u64),
 ) -> Result<u64, Error> {
-    let sink = Sink::open(properties)?;
+    let sink = Sink::open_within(properties, PUBLISH_TIMEOUT_MS)?;
     let mut n_records = 0;
     for record in records {
-        sink.enqueue(&record.topic, record.key.as_deref(), record.payload.as_deref())?;
+        sink.enqueue(outgoing(&record))?;
         n_records += 1;
         if n_records % 100 == 0 {
             progress(n_records);

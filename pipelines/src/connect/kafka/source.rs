@@ -21,10 +21,14 @@ use rdkafka::{
     config::RDKafkaLogLevel,
     consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext},
     error::KafkaError,
-    message::BorrowedMessage,
+    message::{BorrowedMessage, Headers as _},
 };
 
-use super::{ANSWER_TIMEOUT, Error, Listener, Properties, client_config, describe, failure, is_lasting};
+use super::{
+    ANSWER_TIMEOUT, Error, Listener, Properties, REPLAYS, client_config, describe, failure,
+    gap::{self, Gap},
+    is_lasting,
+};
 use crate::connect::transport::{Event, Feed, Limits, Outlet, RawRecord};
 
 /// Which of the partitions one process reads, where several share the topics.
@@ -54,11 +58,13 @@ pub struct Start {
     pub share: Share,
     /// Whether the feed ends when all that was there has been read.
     pub until_end: bool,
+    /// Whether reading goes on over records that are not there any more. The feed then says what was skipped.
+    pub accept_gap: bool,
 }
 
 impl Default for Start {
     fn default() -> Self {
-        Self { offsets: BTreeMap::new(), share: Share::ALL, until_end: false }
+        Self { offsets: BTreeMap::new(), share: Share::ALL, until_end: false, accept_gap: false }
     }
 }
 
@@ -80,8 +86,9 @@ impl std::fmt::Debug for Handle {
     }
 }
 
-/// How often new partitions are looked for.
+/// How often new partitions are looked for, unless the property of the client that says so does.
 const LOOK_FOR_PARTITIONS: Duration = Duration::from_secs(30);
+const LOOK_PROPERTY: &str = "topic.metadata.refresh.interval.ms";
 /// How often a trouble that goes on is mentioned.
 const MENTION_AGAIN: Duration = Duration::from_secs(10);
 
@@ -106,6 +113,8 @@ impl Source {
                 ("auto.offset.reset", "error"),
             ],
         )?;
+        let look_for_partitions = properties.get(LOOK_PROPERTY).and_then(|millis| millis.parse().ok());
+        let look_for_partitions = look_for_partitions.map_or(LOOK_FOR_PARTITIONS, Duration::from_millis);
         let mut consumers = BTreeMap::new();
         let mut readers = Vec::new();
         let n_behind = Arc::new(AtomicUsize::new(0));
@@ -121,6 +130,8 @@ impl Source {
                 assigned: BTreeSet::new(),
                 behind: BTreeSet::new(),
                 n_behind: Arc::clone(&n_behind),
+                skipped: Vec::new(),
+                look_for_partitions,
             };
             reader.assign_new(&start)?;
             reader.behind = reader.assigned.clone();
@@ -176,10 +187,19 @@ struct Reader {
     behind: BTreeSet<i32>,
     /// The same, counted over all topics.
     n_behind: Arc<AtomicUsize>,
+    /// Gaps that were accepted and are yet to be told.
+    skipped: Vec<Gap>,
+    /// How often new partitions are looked for.
+    look_for_partitions: Duration,
 }
 
 impl Reader {
     fn run(&mut self, start: &Start, outlet: &Outlet) -> Result<(), Error> {
+        for gap in self.skipped.drain(..) {
+            if !outlet.send(Event::Skipped(Box::new(gap.reject()), gap.goes_on_at())) {
+                return Ok(());
+            }
+        }
         let mut looked = Instant::now();
         let mut mentioned: Option<Instant> = None;
         while !(outlet.is_stopped() || start.until_end && self.behind.is_empty()) {
@@ -217,7 +237,7 @@ impl Reader {
                     }
                 }
             }
-            if looked.elapsed() > LOOK_FOR_PARTITIONS {
+            if looked.elapsed() > self.look_for_partitions {
                 looked = Instant::now();
                 if let Err(error) = self.assign_new(start) {
                     tracing::warn!(topic = &*self.topic, %error, "could not look for new partitions");
@@ -245,17 +265,27 @@ impl Reader {
             )));
         }
         let mut list = TopicPartitionList::new();
-        let mut fresh = Vec::new();
+        let (mut fresh, mut gaps) = (Vec::new(), Vec::new());
         for partition in partitions.iter().map(|partition| partition.id()) {
             if self.assigned.contains(&partition) || !start.share.holds(partition) {
                 continue;
             }
             let known = start.offsets.get(&(self.topic.to_string(), partition));
-            let offset = known.map_or(Offset::Beginning, |offset| Offset::Offset(*offset));
+            let mut offset = known.map_or(Offset::Beginning, |offset| Offset::Offset(*offset));
+            if let Some(&committed) = known
+                && let Some(gap) = Gap::find(&self.consumer, &listener.0, &self.topic, partition, committed)?
+            {
+                offset = Offset::Offset(gap.goes_on_at());
+                gaps.push(gap);
+            }
             let of = || format!("partition {partition} of topic {} can't be read", self.topic);
             list.add_partition_offset(&self.topic, partition, offset).map_err(|e| failure(of(), e, None))?;
             fresh.push(partition);
         }
+        if !gaps.is_empty() && !start.accept_gap {
+            return Err(gap::error(&gaps));
+        }
+        self.skipped.append(&mut gaps);
         if !fresh.is_empty() {
             tracing::info!(topic = &*self.topic, partitions = ?fresh, "reading");
             self.consumer
@@ -273,19 +303,35 @@ impl Reader {
 
     fn explain(&self, error: KafkaError) -> Error {
         use rdkafka::error::RDKafkaErrorCode::{AutoOffsetReset, OffsetOutOfRange};
-        let what = match error.rdkafka_error_code() {
-            Some(AutoOffsetReset | OffsetOutOfRange) => format!(
-                "topic {} no longer has the offset at which the lake stopped: records expired, or the topic was made anew; \
-                 restore the topic, or start with a fresh lake",
-                self.topic
-            ),
-            _ => format!("topic {} can't be read", self.topic),
-        };
+        if let Some(AutoOffsetReset | OffsetOutOfRange) = error.rdkafka_error_code()
+            && let Ok(gaps) = self.gaps()
+            && !gaps.is_empty()
+        {
+            return gap::error(&gaps);
+        }
+        let what = format!("topic {} can't be read", self.topic);
         failure(what, error, Some(&self.consumer.context().0))
+    }
+
+    /// The partitions that do not have the offset that comes next.
+    fn gaps(&self) -> Result<Vec<Gap>, Error> {
+        let listener = self.consumer.context();
+        let positions = self.consumer.position();
+        let positions = positions.map_err(|e| failure("the consumer has no position", e, Some(&listener.0)))?;
+        let mut gaps = Vec::new();
+        for place in positions.elements() {
+            if let Offset::Offset(next) = place.offset() {
+                gaps.extend(Gap::find(&self.consumer, &listener.0, &self.topic, place.partition(), next)?);
+            }
+        }
+        Ok(gaps)
     }
 }
 
-fn record(topic: &Arc<str>, message: &BorrowedMessage<'_>) -> RawRecord {
+/// A message as a record.
+pub(super) fn record(topic: &Arc<str>, message: &BorrowedMessage<'_>) -> RawRecord {
+    let replays = message.headers().and_then(|headers| headers.iter().find(|header| header.key == REPLAYS));
+    let replays = replays.and_then(|header| std::str::from_utf8(header.value?).ok()?.parse().ok());
     RawRecord {
         topic: Arc::clone(topic),
         partition: Some(message.partition()),
@@ -293,6 +339,7 @@ fn record(topic: &Arc<str>, message: &BorrowedMessage<'_>) -> RawRecord {
         key: message.key().map(<[u8]>::to_vec),
         payload: message.payload().map(<[u8]>::to_vec),
         timestamp: message.timestamp().to_millis().and_then(|millis| Timestamp::from_millisecond(millis).ok()),
+        replays,
     }
 }
 

@@ -134,9 +134,8 @@ async fn missing_topics_and_lost_offsets_are_errors_that_last() {
 
     let topic = created(&properties, "documents", 1).await;
     let start = Start { offsets: BTreeMap::from([((topic.clone(), 0), 1000)]), ..Start::default() };
-    let source = Source::open(&properties, &[topic], start, Limits::default()).unwrap();
-    let Some(Event::Failed(error)) = source.feed.iter().next() else { panic!("no failure") };
-    assert!(error.to_string().contains("no longer has the offset") && !error.is_transient(), "{error}");
+    let error = Source::open(&properties, &[topic], start, Limits::default()).unwrap_err();
+    assert!(error.to_string().contains("up to 1000") && !error.is_transient(), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -53,6 +53,7 @@ pub(super) async fn put(
     batches: &[RecordBatch],
 ) -> Result<Vec<Add>, Error> {
     let files = lay_out(schema, batches).map_err(|e| Error::row(table, e))?;
+    fault::delay().await;
     let mut adds: Vec<Add> = Vec::new();
     for DataFile { add, bytes } in files {
         let failed = put_one(log_store, place, &add, bytes).await.err();

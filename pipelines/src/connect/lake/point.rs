@@ -96,25 +96,22 @@ impl Lake {
     pub async fn epoch_at(&self, moment: Timestamp) -> Result<Option<Epoch>, Error> {
         let Some(files) = Files::of(&self.storage, COMMITS).await? else { return Ok(None) };
         let ordered: Vec<&DataFile> = files.all().collect();
-        let (mut start, mut end) = (0, ordered.len());
-        let mut found = None;
-        // Files are ordered by epoch and commits follow each other in time, so that a few are read of many.
-        while start < end {
-            let middle = start + (end - start) / 2;
+        // Files are ordered by epoch, and the log knows the first moment of each, so that few are read of many. The newest
+        // epoch that qualifies counts, since clocks may jump: commits need not follow each other in time.
+        for file in ordered.into_iter().rev().filter(|file| file.since.is_none_or(|since| since <= moment)) {
             let mut last = None;
             files
-                .read(ordered[middle], &mut |batch| {
+                .read(file, &mut |batch| {
                     let rows = decode_rows::<Row>(COMMITS, &batch)?.into_iter();
                     last = last.max(rows.filter(|row| row.committed_at <= moment).map(|row| row.epoch).max());
                     Ok(())
                 })
                 .await?;
-            match last {
-                Some(epoch) => (found, start) = (Some(epoch), middle + 1),
-                None => end = middle,
+            if last.is_some() {
+                return Ok(last);
             }
         }
-        Ok(found)
+        Ok(None)
     }
 }
 
@@ -141,4 +138,31 @@ pub(super) fn schema() -> SchemaRef {
         list("offsets", vec![text("topic"), integer("partition"), integer("offset")]),
         list("versions", vec![text("table"), integer("version")]),
     ]))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::RecordBatch;
+    use jiff::Timestamp;
+
+    use super::{COMMITS, Lake, Row, encode_columns, schema};
+    use crate::connect::lake::Options;
+
+    #[tokio::test]
+    async fn a_clock_that_jumps_hides_no_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let lake = Lake::open(&folder.path().to_string_lossy(), "test", Options::default()).await.unwrap();
+        let at = |time: &str| -> Timestamp { format!("2020-08-25T{time}Z").parse().unwrap() };
+        for (epoch, time) in [(1, "10:00"), (2, "10:30"), (3, "09:45"), (4, "09:50"), (5, "23:00"), (6, "10:40")] {
+            let row = Row { epoch, committed_at: at(time), offsets: Vec::new(), versions: Vec::new() };
+            let columns = encode_columns(COMMITS, schema(), &[row]).unwrap();
+            let batch = RecordBatch::try_new(schema(), columns).unwrap();
+            let table = lake.table(COMMITS, &schema()).await.unwrap();
+            table.lock().await.append(&[batch], None).await.unwrap();
+        }
+        let cases = [("09:00", None), ("09:45", Some(3)), ("10:10", Some(4)), ("10:40", Some(6)), ("23:30", Some(6))];
+        for (time, epoch) in cases {
+            assert_eq!(lake.epoch_at(at(time)).await.unwrap(), epoch, "as of {time}");
+        }
+    }
 }

@@ -109,6 +109,8 @@ pub(super) struct DataFile {
     pub(super) written_at: Timestamp,
     /// The log's word for taking it out.
     pub(super) removal: Remove,
+    /// The first moment at which a row of it was committed, where the log says so (table `commits` only).
+    pub(super) since: Option<Timestamp>,
 }
 
 impl Files {
@@ -139,13 +141,17 @@ impl Files {
         let mut files: Vec<DataFile> = state
             .log_data()
             .iter()
-            .map(|file| DataFile {
-                path: file.object_store_path(),
-                epochs: file.stats().and_then(|stats| epochs(&stats)),
-                n_bytes: file.size().try_into().unwrap_or_default(),
-                n_rows: file.num_records().map(|n_rows| n_rows as u64),
-                written_at: Timestamp::from_millisecond(file.modification_time()).unwrap_or_default(),
-                removal: file.remove_action(false),
+            .map(|file| {
+                let stats: Option<Value> = file.stats().and_then(|stats| serde_json::from_str(&stats).ok());
+                DataFile {
+                    path: file.object_store_path(),
+                    epochs: stats.as_ref().and_then(epochs),
+                    since: stats.as_ref().and_then(since),
+                    n_bytes: file.size().try_into().unwrap_or_default(),
+                    n_rows: file.num_records().map(|n_rows| n_rows as u64),
+                    written_at: Timestamp::from_millisecond(file.modification_time()).unwrap_or_default(),
+                    removal: file.remove_action(false),
+                }
             })
             .collect();
         files.sort_by(|a, b| {
@@ -230,8 +236,11 @@ fn missing_or_failed(file: &str, error: object_store::Error) -> Error {
     }
 }
 
-fn epochs(stats: &str) -> Option<RangeInclusive<Epoch>> {
-    let stats: Value = serde_json::from_str(stats).ok()?;
+fn since(stats: &Value) -> Option<Timestamp> {
+    stats.get("minValues")?.get("committed_at")?.as_str()?.parse().ok()
+}
+
+fn epochs(stats: &Value) -> Option<RangeInclusive<Epoch>> {
     let bound = |name: &str| stats.get(name)?.get("epoch")?.as_u64();
     Some(bound("minValues")?..=bound("maxValues")?)
 }

@@ -140,6 +140,32 @@ impl Storage {
     }
 }
 
+impl Storage {
+    /// The text of a file beside the tables, if there is one.
+    pub(super) async fn note(&self, name: &str) -> Result<Option<String>, Error> {
+        let (path, place) = (self.prefix.clone().join(name), self.place(name));
+        let read = with_retries(|| async {
+            match self.store.get(&path).await {
+                Ok(object) => Some(object.bytes().await).transpose(),
+                Err(object_store::Error::NotFound { .. }) => Ok(None),
+                Err(e) => Err(e),
+            }
+            .map_err(|e| Error::storage("read", &place, e))
+        });
+        Ok(read.await?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Writes a file beside the tables, in place of the one of that name.
+    pub(super) async fn write_note(&self, name: &str, text: &str) -> Result<(), Error> {
+        let (path, place) = (self.prefix.clone().join(name), self.place(name));
+        let written = with_retries(|| async {
+            let put = self.store.put(&path, text.to_owned().into()).await;
+            put.map(|_| ()).map_err(|e| Error::storage("write to", &place, e))
+        });
+        written.await
+    }
+}
+
 /// Held while a process writes to a lake on local disk. The system lets go of it when the process ends, however it ends.
 #[derive(Debug)]
 pub(super) struct Lock {

@@ -219,5 +219,6 @@ pub(super) fn rejects() -> Vec<Reject> {
     };
     let bare = Reject { partition: None, offset: None, line: None, stage: Stage::Decode, ..full.clone() };
     let unknown = Reject { stage: Stage::Canonicalize, ..bare.clone() };
-    vec![full, bare, unknown]
+    let gap = Reject { stage: Stage::Gap, ..full.clone() };
+    vec![full, bare, unknown, gap]
 }
