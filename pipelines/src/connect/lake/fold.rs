@@ -47,7 +47,7 @@ impl Lake {
         Ok(folded)
     }
 
-    async fn fold_table(&self, name: &str, before: Epoch, dry_run: bool) -> Result<u64, Error> {
+    pub(super) async fn fold_table(&self, name: &str, before: Epoch, dry_run: bool) -> Result<u64, Error> {
         let found = if dry_run { Files::of(&self.storage, name).await? } else { self.committed_files(name).await? };
         let Some(files) = found else { return Ok(0) };
         if files.folded_before().await?.is_some_and(|bound| bound >= before) {

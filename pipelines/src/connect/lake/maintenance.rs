@@ -1,16 +1,17 @@
 //! Upkeep beside the commits: small files are merged, history is folded, removed files are deleted, one thing at a time.
 //!
-//! A commit only looks whether something is due, and starts it. Nothing depends on it, so a failure is only told.
+//! A commit only looks whether something is due, and starts it. History and removed files are seen to one table at a time, so
+//! that small files never wait long. Nothing depends on it, so a failure is only told.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
 use tokio::{sync::Mutex, task::JoinHandle};
 
-use super::{Error, Lake, compact::When, file::age_limit};
+use super::{Error, Lake, MODEL_OUTPUTS, compact::When, file::age_limit};
 
 /// Removed files are looked for this many times in the retention time, history this many times in its length.
 const PARTS: u32 = 8;
@@ -33,14 +34,21 @@ struct Progress {
     looked_at_ages: Option<Instant>,
     vacuumed: Option<Instant>,
     folded: Option<Instant>,
+    /// What has its turn when no small files have to be merged.
+    waiting: VecDeque<Job>,
 }
 
-/// What is to be done.
+/// Work on one table.
+enum Job {
+    Fold(String),
+    Vacuum(String),
+}
+
+/// What is to be done: the tables whose small files are merged, with their versions, and one thing more.
 #[derive(Default)]
 struct Due {
     tables: Vec<(String, u64)>,
-    vacuum: bool,
-    fold: bool,
+    job: Option<Job>,
 }
 
 impl Lake {
@@ -54,7 +62,7 @@ impl Lake {
             return;
         }
         let due = self.due(&mut progress).await;
-        if !due.tables.is_empty() || due.vacuum || due.fold {
+        if !due.tables.is_empty() || due.job.is_some() {
             let lake = self.clone();
             progress.running = Some(tokio::spawn(async move { lake.work(due).await }));
         }
@@ -81,20 +89,24 @@ impl Lake {
             return Due::default();
         }
         let look_at_ages = has_passed(&mut progress.looked_at_ages, self.options.merge_after);
+        if progress.waiting.is_empty() {
+            let names = || versions.iter().map(|(name, _)| name.clone());
+            let retention = (self.options.retention / PARTS).clamp(LEAST_PAUSE, MOST_PAUSE);
+            if let Some(history) = self.options.history
+                && has_passed(&mut progress.folded, LEAST_PAUSE.max(history / PARTS))
+            {
+                progress.waiting.extend(names().map(Job::Fold));
+            }
+            if has_passed(&mut progress.vacuumed, retention) {
+                progress.waiting.extend(names().map(Job::Vacuum));
+            }
+        }
         // A version adds a file, or rarely more: an estimate that the next look puts right.
         versions.retain(|(name, version)| {
             let (n_small, since) = progress.known.get(name).copied().unwrap_or_default();
             look_at_ages || n_small as u64 + version.saturating_sub(since) > most
         });
-        let retention = (self.options.retention / PARTS).clamp(LEAST_PAUSE, MOST_PAUSE);
-        Due {
-            tables: versions,
-            vacuum: has_passed(&mut progress.vacuumed, retention),
-            fold: self
-                .options
-                .history
-                .is_some_and(|history| has_passed(&mut progress.folded, LEAST_PAUSE.max(history / PARTS))),
-        }
+        Due { tables: versions, job: progress.waiting.pop_front() }
     }
 
     async fn work(&self, due: Due) {
@@ -112,26 +124,24 @@ impl Lake {
                 Err(error) => told(&error, "small files were not merged"),
             }
         }
-        if due.fold
-            && !is_stopping()
-            && let Err(error) = self.fold_history().await
-        {
-            told(&error, "history was not folded");
-        }
-        if due.vacuum && !is_stopping() {
-            match self.vacuum(self.options.retention, false).await {
-                Ok(vacuumed) => tracing::debug!(files = vacuumed.n_files, "deleted removed files"),
-                Err(error) => told(&error, "removed files were not deleted"),
+        let Some(job) = due.job.filter(|_| !is_stopping()) else { return };
+        let (done, failed) = match job {
+            Job::Fold(name) => (self.fold_history(&name).await, "history was not folded"),
+            Job::Vacuum(name) => {
+                let vacuumed = self.vacuum_table(&name, self.options.retention, false).await;
+                (vacuumed.map(|_| ()), "removed files were not deleted")
             }
+        };
+        if let Err(error) = done {
+            told(&error, failed);
         }
     }
 
-    async fn fold_history(&self) -> Result<(), Error> {
-        let Some(history) = self.options.history else { return Ok(()) };
+    async fn fold_history(&self, name: &str) -> Result<(), Error> {
+        let Some(history) = self.options.history.filter(|_| name != MODEL_OUTPUTS) else { return Ok(()) };
         if let Some(epoch) = self.epoch_at(age_limit(history)).await? {
-            for (table, rows) in self.fold(epoch, false).await? {
-                tracing::debug!(table, rows, "folded history");
-            }
+            let rows = self.fold_table(name, epoch, false).await?;
+            tracing::debug!(table = name, rows, "folded history");
         }
         Ok(())
     }

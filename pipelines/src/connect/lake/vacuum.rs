@@ -28,12 +28,18 @@ impl Lake {
     pub async fn vacuum(&self, retention: Duration, dry_run: bool) -> Result<Vacuumed, Error> {
         let mut all = Vacuumed::default();
         for name in self.own_tables().await? {
-            let Some(files) = Files::of(&self.storage, &name).await? else { continue };
-            let one = files.vacuum(retention, dry_run).await?;
+            let one = self.vacuum_table(&name, retention, dry_run).await?;
             all.n_files += one.n_files;
             all.n_bytes += one.n_bytes;
         }
         Ok(all)
+    }
+
+    pub(super) async fn vacuum_table(&self, name: &str, retention: Duration, dry_run: bool) -> Result<Vacuumed, Error> {
+        match Files::of(&self.storage, name).await? {
+            Some(files) => files.vacuum(retention, dry_run).await,
+            None => Ok(Vacuumed::default()),
+        }
     }
 }
 
