@@ -28,6 +28,7 @@ impl Lake {
         let batch = to_batch(rows)?;
         let table = self.table(MODEL_OUTPUTS, &batch.schema()).await?;
         let mut table = table.lock().await;
+        table.catch_up().await?;
         table.append(&[batch], None).await?;
         self.checkpoint(&table).await;
         Ok(())

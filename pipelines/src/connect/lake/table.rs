@@ -5,7 +5,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use arrow::{
@@ -47,7 +47,13 @@ pub(super) struct Table {
     pub(super) pipeline: Option<String>,
     /// The newest version.
     pub(super) version: u64,
+    /// When that was known for the last time.
+    known_at: Instant,
 }
+
+/// For how long a version that may have been left behind by other writers is counted on from. Far shorter than any
+/// retention: log entries between must still be there, or an old version would be written a second time.
+const STALE: Duration = Duration::from_secs(60);
 
 impl Table {
     /// Opens a table, if there is one. A table of another pipeline is an error.
@@ -71,7 +77,18 @@ impl Table {
         }
         let schema = head.arrow_schema().map_err(|e| Error::damaged(&place, e))?;
         let version = head.version();
-        Ok(Some(Self { name: name.into(), place, log_store, schema, pipeline: found, version }))
+        let (name, known_at) = (name.into(), Instant::now());
+        Ok(Some(Self { name, place, log_store, schema, pipeline: found, version, known_at }))
+    }
+
+    /// Looks up the newest version, where that was long ago. For tables that others write to as well.
+    pub(super) async fn catch_up(&mut self) -> Result<(), Error> {
+        if self.known_at.elapsed() > STALE {
+            let head = BlindDeltaTable::try_new_with_log_store(self.log_store.clone()).await;
+            self.version = head.map_err(|e| Error::storage("read", &self.place, e))?.version();
+            self.known_at = Instant::now();
+        }
+        Ok(())
     }
 
     /// Opens a table, or makes it with the columns of the rows that are to be written.
@@ -216,6 +233,7 @@ impl Table {
             }
         }
         self.version = version;
+        self.known_at = Instant::now();
         Ok(None)
     }
 
