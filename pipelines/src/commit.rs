@@ -29,11 +29,17 @@ pub struct News {
     pub cut: bool,
     /// By the leader: no process may read on until it says otherwise.
     pub hold: bool,
+    /// By any: so much was read since the last cut that the next one should not wait for its time.
+    pub full: bool,
     /// Data files that this process has written for the commit under way.
     pub part: Option<Part>,
     /// By the leader: the last epoch that is committed.
     pub committed: Option<Epoch>,
 }
+
+/// How many bytes of records may have been read since the last cut before the next one is due. What follows from them waits
+/// in memory, several times as large, so this and not the rate of a source decides how much that is.
+const MOST_UNCOMMITTED_BYTES: usize = 32 << 20;
 
 /// What this process has of a commit, and how far it is.
 pub(crate) struct Committer {
@@ -46,6 +52,9 @@ pub(crate) struct Committer {
     offsets: Offsets,
     /// Whether any process has read anything since the last cut.
     pending: bool,
+    /// How many bytes were read here since the last cut, and whether that is much, here or in another process.
+    n_bytes: usize,
+    is_full: bool,
     cut_at: Instant,
     stage: Stage,
     /// For the leader: the parts of the commit under way, by process.
@@ -76,6 +85,8 @@ impl Committer {
             uncommitted: Changes::default(),
             offsets,
             pending: false,
+            n_bytes: 0,
+            is_full: false,
             cut_at: Instant::now(),
             stage: Stage::Idle,
             parts: BTreeMap::new(),
@@ -115,9 +126,10 @@ impl Committer {
         self.uncommitted.absorb(changes);
     }
 
-    /// Takes how far the sources have been read here by the epochs up to now.
-    pub(crate) fn read_up_to(&mut self, offsets: Offsets) {
+    /// Takes how far the sources have been read here by the epochs up to now, and how many bytes these were.
+    pub(crate) fn read_up_to(&mut self, offsets: Offsets, n_bytes: usize) {
         self.offsets.extend(offsets);
+        self.n_bytes += n_bytes;
     }
 
     /// Hears that something was read, here or in another process: there is something to commit.
@@ -131,9 +143,10 @@ impl Committer {
     /// # Errors
     /// The lake can't be written, and waiting would not help.
     pub(crate) async fn news(&mut self, interval: Duration) -> Result<News, Error> {
-        let mut news = News { part: self.advance(false).await?, ..News::default() };
+        let part = self.advance(false).await?;
+        let mut news = News { part, full: self.n_bytes >= MOST_UNCOMMITTED_BYTES, ..News::default() };
         if self.leads() {
-            let is_due = self.pending && self.cut_at.elapsed() >= interval;
+            let is_due = self.pending && (self.is_full || self.cut_at.elapsed() >= interval);
             news.cut = is_due && self.is_idle();
             news.hold = is_due && !self.is_idle();
             news.committed = self.committed;
@@ -141,23 +154,32 @@ impl Committer {
         Ok(news)
     }
 
-    /// Hears the news of a process, in an epoch that is complete. Changes of the epoch must have been added before.
-    pub(crate) fn hear(&mut self, process: usize, news: News, epoch: Epoch) {
-        if news.cut {
+    /// Hears the news of all processes in an epoch that is complete. Changes of the epoch must have been added before.
+    pub(crate) fn hear(&mut self, news: impl IntoIterator<Item = (usize, News)>, epoch: Epoch) {
+        let (mut is_cut, mut is_full) = (false, false);
+        for (process, news) in news {
+            is_cut |= news.cut;
+            is_full |= news.full;
+            if process == 0 {
+                self.holds = news.hold;
+            }
+            match (self.leads(), news.part) {
+                (true, Some(part)) => drop(self.parts.insert(process, part)),
+                (true, None) => {}
+                (false, _) => self.hear_committed(news.committed),
+            }
+        }
+        // What was full before a cut is not full after it.
+        self.is_full |= is_full;
+        if is_cut {
             self.cut(epoch);
         }
-        self.holds = if process == 0 { news.hold } else { self.holds };
-        if let Some(part) = news.part
-            && self.leads()
-        {
-            self.parts.insert(process, part);
-        }
-        if !self.leads()
-            && news.committed.is_some()
-            && news.committed != self.committed
-            && matches!(self.stage, Stage::Waiting)
-        {
-            self.committed = news.committed;
+    }
+
+    /// Hears from the leader what is committed, if this process has told its part of it.
+    fn hear_committed(&mut self, committed: Option<Epoch>) {
+        if committed.is_some() && committed != self.committed && matches!(self.stage, Stage::Waiting) {
+            self.committed = committed;
             self.stage = Stage::Idle;
         }
     }
@@ -171,6 +193,7 @@ impl Committer {
     pub(crate) fn cut(&mut self, epoch: Epoch) {
         debug_assert!(self.is_idle(), "one commit at a time");
         self.cut_at = Instant::now();
+        (self.n_bytes, self.is_full) = (0, false);
         if !mem::take(&mut self.pending) {
             return;
         }

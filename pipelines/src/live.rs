@@ -9,7 +9,13 @@
 //! vectors   ---------------------^
 //! ```
 
-use std::{cell::RefCell, collections::BTreeSet, rc::Rc, sync::Arc};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    mem,
+    rc::Rc,
+    sync::Arc,
+};
 
 use differential_dataflow::{AsCollection, ExchangeData, Hashable};
 use hypercane_operators::{
@@ -62,8 +68,27 @@ impl Inputs {
     }
 }
 
-/// Where a worker's updates wait until their epoch is complete.
-pub type Outbox = Rc<RefCell<Changes>>;
+/// Where a worker's updates wait until their epoch is complete. What other processes send for the next epoch may come before
+/// this one has seen that the last is complete, so epochs are kept apart.
+#[derive(Clone, Default)]
+pub struct Outbox(Rc<RefCell<BTreeMap<Epoch, Changes>>>);
+
+impl Outbox {
+    fn note(&self, epoch: Epoch, note: impl FnOnce(&mut Changes)) {
+        note(self.0.borrow_mut().entry(epoch).or_default());
+    }
+
+    /// What came up to an epoch, consolidated.
+    pub fn take_up_to(&self, epoch: Epoch) -> Changes {
+        let mut waiting = self.0.borrow_mut();
+        let later = waiting.split_off(&(epoch + 1));
+        let complete = mem::replace(&mut *waiting, later);
+        let mut changes = Changes::default();
+        complete.into_values().for_each(|part| changes.absorb(part));
+        changes.consolidate();
+        changes
+    }
+}
 
 /// The groups whose facts are kept; all where it is `None`.
 pub type Groups = Option<Arc<BTreeSet<GroupKey>>>;
@@ -111,18 +136,20 @@ pub fn live(
 
     macro_rules! collect {
         ($kind:ident, $rows:expr) => {{
-            let outbox = Rc::clone(&outbox);
+            let outbox = outbox.clone();
             let rows = if spread { on_its_own_worker($rows) } else { $rows };
-            rows.inspect(move |(row, epoch, diff)| outbox.borrow_mut().$kind.push((row.clone(), *epoch, *diff)))
-                .probe_with(&mut probe);
+            rows.inspect(move |(row, epoch, diff)| {
+                outbox.note(*epoch, |changes| changes.$kind.push((row.clone(), *epoch, *diff)))
+            })
+            .probe_with(&mut probe);
         }};
     }
     macro_rules! tell_all {
         ($kind:ident) => {{
-            let (keys, outbox) = ($kind.clone().map(|(key, _)| key).inner, Rc::clone(&outbox));
+            let (keys, outbox) = ($kind.clone().map(|(key, _)| key).inner, outbox.clone());
             let keys = if spread { keys.broadcast() } else { keys };
-            keys.inspect(move |(key, ..)| {
-                outbox.borrow_mut().moved.$kind.insert(key.clone());
+            keys.inspect(move |(key, epoch, _)| {
+                outbox.note(*epoch, |changes| drop(changes.moved.$kind.replace(key.clone())));
             })
             .probe_with(&probe);
         }};
@@ -139,9 +166,11 @@ pub fn live(
     collect!(entities, entities.map(|(_, entity)| entity));
     let answers = trajectory(queries_linked, candidates.clone(), cells.clone(), Arc::clone(domain));
     let answers = if spread { by_query(answers, |answer| &answer.query) } else { answers };
-    let told = Rc::clone(&outbox);
+    let told = outbox.clone();
     answers
-        .inspect(move |(row, epoch, diff)| told.borrow_mut().answers.push((row.clone(), *epoch, *diff)))
+        .inspect(move |(row, epoch, diff)| {
+            told.note(*epoch, |changes| changes.answers.push((row.clone(), *epoch, *diff)));
+        })
         .probe_with(&probe);
     touched(candidates, spread, &outbox, &mut probe);
     collect!(precedence, precedence(cells, rules));
@@ -171,7 +200,7 @@ fn touched(
     outbox: &Outbox,
     probe: &mut probe::Handle<Epoch>,
 ) {
-    let outbox = Rc::clone(outbox);
+    let outbox = outbox.clone();
     if spread {
         let touched = candidates.flat_map(|(query, candidate)| {
             let hyperedge = &candidate.embedded.hyperedge;
@@ -179,21 +208,22 @@ fn touched(
             places.map(|(document, group)| (query.clone(), document, group)).collect::<Vec<_>>()
         });
         by_query(touched, |(query, ..)| query)
-            .inspect(move |(row, ..)| {
-                outbox.borrow_mut().touched.insert(row.clone());
+            .inspect(move |(row, epoch, _)| {
+                outbox.note(*epoch, |changes| drop(changes.touched.replace(row.clone())));
             })
             .probe_with(probe);
         return;
     }
     // The same without a row for each: this runs for every candidate that comes or goes.
     candidates
-        .inspect(move |((query, candidate), _, _)| {
-            let mut changes = outbox.borrow_mut();
+        .inspect(move |((query, candidate), epoch, _)| {
             let hyperedge = &candidate.embedded.hyperedge;
-            for place in &hyperedge.provenance {
-                let group = hyperedge.group.clone();
-                changes.touched.insert((query.clone(), place.document.clone(), group));
-            }
+            outbox.note(*epoch, |changes| {
+                for place in &hyperedge.provenance {
+                    let group = hyperedge.group.clone();
+                    changes.touched.insert((query.clone(), place.document.clone(), group));
+                }
+            });
         })
         .probe_with(probe);
 }

@@ -130,6 +130,8 @@ pub struct Gathered {
     pub rejects: Vec<(Reject, Diff)>,
     /// Where the partitions go on after them.
     pub offsets: Offsets,
+    /// How many bytes they were.
+    pub n_bytes: usize,
     /// Whether there will be no more.
     pub has_ended: bool,
 }
@@ -260,7 +262,7 @@ impl Pipeline {
         let mut note = Note { process: self.place.process, has_read, stop, ..Note::default() };
         note.has_ended = gathered.has_ended;
         if let Some(committer) = &mut self.committer {
-            committer.read_up_to(gathered.offsets);
+            committer.read_up_to(gathered.offsets, gathered.n_bytes);
             note.news = committer.news(interval).await?;
         }
         note.leave =
@@ -292,9 +294,7 @@ impl Pipeline {
         if notes.iter().any(|note| note.has_read) {
             committer.expect();
         }
-        for note in notes {
-            committer.hear(note.process, note.news, epoch);
-        }
+        committer.hear(notes.into_iter().map(|note| (note.process, note.news)), epoch);
     }
 
     /// Whether this is the only process.
@@ -368,7 +368,7 @@ impl Pipeline {
     /// Notes how far the sources have been read by the epochs up to now. For a pipeline in one process.
     pub fn read_up_to(&mut self, offsets: Offsets) {
         if let Some(committer) = &mut self.committer {
-            committer.read_up_to(offsets);
+            committer.read_up_to(offsets, 0);
         }
     }
 

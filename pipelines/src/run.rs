@@ -100,7 +100,8 @@ pub fn run(
             sink.flush(pipeline.next_epoch() - 1)?;
         }
         let rejects = runtime.block_on(replay::changes(pipeline, read.rejects, &read.answered))?;
-        let gathered = Gathered { inputs: read.inputs, rejects, offsets: read.offsets, has_ended };
+        let gathered =
+            Gathered { inputs: read.inputs, rejects, offsets: read.offsets, n_bytes: read.n_bytes, has_ended };
         let turn = pipeline.turn(gathered, stops, settings.commit_interval);
         if let Some(stepped) = runtime.block_on(turn)? {
             progress.n_epochs += 1;
@@ -122,6 +123,7 @@ struct Read {
     answered: BTreeSet<ContentHash>,
     offsets: Offsets,
     n_records: u64,
+    n_bytes: usize,
     has_ended: bool,
 }
 
@@ -142,6 +144,7 @@ fn gather(feed: &Feed, settings: &Settings, wait: Duration, standing: &mut Stand
         match next {
             Next::Event(Event::Record(record)) => {
                 gathered.n_records += 1;
+                gathered.n_bytes += record.n_bytes();
                 if let (Some(partition), Some(offset)) = (record.partition, record.offset) {
                     gathered.offsets.insert((record.topic.to_string(), partition), offset + 1);
                 }

@@ -171,9 +171,7 @@ pub fn apart_as_together(history: &History, n_workers: usize, domain: &Arc<Domai
             send!(vectors, batch.vectors.into_iter().map(|(hash, vector)| (hash, 0, Some(vector))));
             inputs.advance_to(epoch + 1);
             worker.step_or_park_while(Some(Duration::from_millis(1)), || probe.less_than(&(epoch + 1)));
-            let mut changes = std::mem::take(&mut *outbox.borrow_mut());
-            changes.consolidate();
-            epochs.push(changes);
+            epochs.push(outbox.take_up_to(epoch));
         }
         epochs
     });

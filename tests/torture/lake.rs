@@ -109,7 +109,7 @@ impl Lake {
         for path in found {
             let path = path.strip_prefix(&self.folder).map_err(|e| e.to_string())?.to_string_lossy().into_owned();
             let is_known = match path.split('/').collect::<Vec<_>>()[..] {
-                [".hypercane.lock"] => true,
+                [name] if name.starts_with(".hypercane.") => true,
                 [_, LOG, file] => {
                     file == "_last_checkpoint"
                         || file

@@ -51,7 +51,8 @@ impl RawRecord {
         }
     }
 
-    fn n_bytes(&self) -> usize {
+    /// How many bytes its key and payload are.
+    pub fn n_bytes(&self) -> usize {
         self.key.as_ref().map_or(0, Vec::len) + self.payload.as_ref().map_or(0, Vec::len)
     }
 }

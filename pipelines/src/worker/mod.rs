@@ -10,6 +10,7 @@
 
 use std::{
     cell::RefCell,
+    collections::BTreeMap,
     mem,
     rc::Rc,
     sync::{
@@ -316,18 +317,17 @@ impl Share {
             self.probe.less_than(&(epoch + 1)) || rounds.is_some_and(|rounds| rounds.probe.less_than(&(epoch + 1)))
         };
         worker.step_or_park_while(Some(Duration::from_millis(10)), is_open);
-        let mut changes = mem::take(&mut *self.outbox.borrow_mut());
-        changes.consolidate();
-        let notes = self.rounds.as_ref().map(|rounds| mem::take(&mut *rounds.heard.borrow_mut()));
-        (changes, notes.unwrap_or_default())
+        let notes = self.rounds.as_ref().and_then(|rounds| rounds.heard.borrow_mut().remove(&epoch));
+        (self.outbox.take_up_to(epoch), notes.unwrap_or_default())
     }
 }
 
 /// The notes and calls between the processes of a cluster.
 struct Rounds {
-    notes: InputHandle<Epoch, timely::container::CapacityContainerBuilder<Vec<Note>>>,
+    notes: InputHandle<Epoch, timely::container::CapacityContainerBuilder<Vec<(Epoch, Note)>>>,
     calls: InputHandle<Epoch, timely::container::CapacityContainerBuilder<Vec<Epoch>>>,
-    heard: Rc<RefCell<Vec<Note>>>,
+    /// Notes by epoch; one of the next epoch may come before this worker has seen that the last is complete.
+    heard: Rc<RefCell<BTreeMap<Epoch, Vec<Note>>>>,
     probe: probe::Handle<Epoch>,
 }
 
@@ -336,12 +336,12 @@ impl Rounds {
     fn new(scope: Scope<'_, Epoch>, called: Option<Arc<AtomicU64>>) -> Self {
         let (notes, told) = scope.new_input();
         let (calls, begun) = scope.new_input();
-        let (heard, probe) = (Rc::<RefCell<Vec<Note>>>::default(), probe::Handle::new());
+        let (heard, probe) = (Rc::<RefCell<BTreeMap<Epoch, Vec<Note>>>>::default(), probe::Handle::new());
         let (outbox, listens) = (Rc::clone(&heard), called.is_some());
         told.broadcast()
-            .inspect(move |note: &Note| {
+            .inspect(move |(epoch, note): &(Epoch, Note)| {
                 if listens {
-                    outbox.borrow_mut().push(note.clone());
+                    outbox.borrow_mut().entry(*epoch).or_default().push(note.clone());
                 }
             })
             .probe_with(&probe);
@@ -357,7 +357,7 @@ impl Rounds {
     fn begin(&mut self, epoch: Epoch, note: Option<Note>) {
         self.notes.advance_to(epoch);
         if let Some(note) = note {
-            self.notes.send(note);
+            self.notes.send((epoch, note));
             self.calls.send(epoch);
             self.calls.flush();
         }
