@@ -18,7 +18,7 @@ use crate::{
 
 /// Threads for what blocks, such as files. A table's log is read on one of them that waits for others, so there are more
 /// than tables; each keeps some memory of the allocator, so there are not the hundreds that the runtime would start.
-const BLOCKING_THREADS: usize = 32;
+const BLOCKING_THREADS: usize = 24;
 
 /// A runtime for the edges.
 pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {

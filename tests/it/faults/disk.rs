@@ -137,7 +137,7 @@ fn a_slow_lake_holds_the_source_back_and_memory_stays_flat() {
     println!("\n{n_mib} MiB went through in {took:.0?}; memory grew by {first} MiB, in the second half by {second}");
     run.stops();
     assert_eq!(place.rejects().len(), n_records);
-    assert!(second < 450 && second < first + first / 2 + 50, "memory grew by {first}, then by {second} MiB");
+    assert!(second < 800 && second < first + first / 2 + 50, "memory grew by {first}, then by {second} MiB");
     place.verify();
 }
 
