@@ -138,43 +138,43 @@ impl Read {
 
 /// Waits for a record, then takes all that is there, up to the bound.
 fn gather(feed: &Feed, settings: &Settings, wait: Duration, standing: &mut Standing) -> Result<Read, connect::Error> {
-    let mut gathered = Read::default();
+    let mut read = Read::default();
     let mut next = feed.next_within(wait);
     loop {
         match next {
             Next::Event(Event::Record(record)) => {
-                gathered.n_records += 1;
-                gathered.n_bytes += record.n_bytes();
+                read.n_records += 1;
+                read.n_bytes += record.n_bytes();
                 if let (Some(partition), Some(offset)) = (record.partition, record.offset) {
-                    gathered.offsets.insert((record.topic.to_string(), partition), offset + 1);
+                    read.offsets.insert((record.topic.to_string(), partition), offset + 1);
                 }
                 if standing.wants(&record) {
                     let decoded = settings.decoder.decode(&record);
                     let outcome = decoded.as_ref().err().map(|reject| &**reject);
-                    gathered.answered.extend(standing.answered(&record, outcome));
+                    read.answered.extend(standing.answered(&record, outcome));
                     match decoded {
-                        Ok(input) => gathered.inputs.push(input),
-                        Err(reject) => gathered.reject(*reject, standing),
+                        Ok(input) => read.inputs.push(input),
+                        Err(reject) => read.reject(*reject, standing),
                     }
                 }
             }
-            Next::Event(Event::Rejected(reject)) => gathered.reject(*reject, standing),
+            Next::Event(Event::Rejected(reject)) => read.reject(*reject, standing),
             Next::Event(Event::Skipped(reject, goes_on_at)) => {
                 tracing::warn!(reason = reject.reason, "a gap is skipped");
                 let partition = reject.partition.unwrap_or_default();
-                gathered.offsets.insert((reject.topic.clone(), partition), goes_on_at);
-                gathered.rejects.push(*reject);
+                read.offsets.insert((reject.topic.clone(), partition), goes_on_at);
+                read.rejects.push(*reject);
             }
             Next::Event(Event::CaughtUp) => tracing::info!("caught up"),
             Next::Event(Event::Failed(error)) => return Err(error),
-            Next::Nothing => return Ok(gathered),
+            Next::Nothing => return Ok(read),
             Next::Ended => {
-                gathered.has_ended = true;
-                return Ok(gathered);
+                read.has_ended = true;
+                return Ok(read);
             }
         }
-        if gathered.inputs.len() + gathered.rejects.len() >= settings.max_epoch_records {
-            return Ok(gathered);
+        if read.inputs.len() + read.rejects.len() >= settings.max_epoch_records {
+            return Ok(read);
         }
         next = feed.try_next();
     }
