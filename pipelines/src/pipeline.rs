@@ -288,7 +288,10 @@ impl Pipeline {
     /// Hears what all processes said with an epoch, and so decides what all decide.
     fn hear(&mut self, notes: Vec<Note>) {
         let epoch = self.engine.next_epoch() - 1;
-        self.has_ended = notes.iter().any(|note| note.leave);
+        if notes.iter().any(|note| note.leave) {
+            self.has_ended = true;
+            self.engine.leave();
+        }
         self.is_ending |= notes.iter().any(|note| note.stop) || notes.iter().all(|note| note.has_ended);
         let Some(committer) = &mut self.committer else { return };
         if notes.iter().any(|note| note.has_read) {

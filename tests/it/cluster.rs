@@ -17,7 +17,7 @@ use hypercane::{
     changes::Changes,
     connect::{lake::Lake, packs, peers::Cluster},
     results::results,
-    worker::{Engine, Layout, Note},
+    worker::{Batch, Engine, Layout, Note},
 };
 use hypercane_operators::domain::Domain;
 use hypercane_schemas::{ContentHash, ResultEvent};
@@ -110,6 +110,32 @@ proptest! {
             assert_eq!(told, wanted, "results of epoch {epoch}, with their causes");
         }
     }
+}
+
+#[test]
+fn a_process_that_gives_up_waits_for_nobody() {
+    let domain = Arc::new(packs::load("cyclone").unwrap());
+    let hosts = free_hosts(2);
+    let (ended, heard) = std::sync::mpsc::channel();
+    let threads: Vec<_> = (0..2)
+        .map(|process| {
+            let cluster = Cluster { name: "test".into(), process, hosts: hosts.clone() };
+            let (domain, ended) = (Arc::clone(&domain), ended.clone());
+            thread::spawn(move || {
+                let layout = Layout { workers: 1, cluster: Some(cluster) };
+                let mut engine = Engine::start(layout, 1, domain).unwrap();
+                engine.round(Batch::default(), Note::new()).unwrap();
+                // The second one gives up; the first goes on and would work on another epoch.
+                let kept = (process == 0).then_some(engine);
+                ended.send(process).unwrap();
+                kept
+            })
+        })
+        .collect();
+    let mut all = [PATIENCE, PATIENCE].map(|patience| heard.recv_timeout(patience).expect("a process does not end"));
+    all.sort();
+    assert_eq!(all, [0, 1]);
+    drop(threads);
 }
 
 /// How long anything may take on a machine that does much else.

@@ -100,6 +100,7 @@ pub struct Engine {
     called: Arc<AtomicU64>,
     n_processes: usize,
     next_epoch: Epoch,
+    has_left: bool,
 }
 
 /// An epoch to work on.
@@ -186,7 +187,7 @@ impl Engine {
         };
         let guards = timely::execute::execute_from(builders, connections, idle::worker_config(), work);
         let guards = Some(guards.map_err(Error::Start)?);
-        Ok(Self { orders, done, guards, failed, called, n_processes, next_epoch: first_epoch })
+        Ok(Self { orders, done, guards, failed, called, n_processes, next_epoch: first_epoch, has_left: false })
     }
 
     /// The epoch that the next batch will be.
@@ -197,6 +198,11 @@ impl Engine {
     /// Leaves epochs out, up to one. All processes must do the same.
     pub fn skip_to(&mut self, epoch: Epoch) {
         self.next_epoch = self.next_epoch.max(epoch);
+    }
+
+    /// Says that all processes of the cluster leave after the last epoch, so that dropping this waits for them.
+    pub fn leave(&mut self) {
+        self.has_left = true;
     }
 
     /// Whether another process has begun the next epoch and waits for this one's share.
@@ -262,8 +268,10 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.orders.clear();
         let Some(guards) = self.guards.take() else { return };
-        if thread::panicking() || self.failed.check().is_err() {
-            // Workers that wait for a failed one never end; joining them would be one more that waits.
+        let waits_for_others = self.n_processes > 1 && !self.has_left;
+        if thread::panicking() || self.failed.check().is_err() || waits_for_others {
+            // Workers that wait for a failed one, or for processes that do not leave, never end; joining them would be one
+            // more that waits. When this process ends, its connections break, and so the others hear of it.
             mem::forget(guards);
         } else {
             for result in guards.join() {
