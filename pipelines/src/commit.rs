@@ -24,17 +24,17 @@ use crate::{
 
 /// What a process says of commits with an epoch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct News {
+pub(crate) struct News {
     /// By the leader: the commit that begins covers the epochs up to this one.
-    pub cut: bool,
+    pub(crate) cut: bool,
     /// By the leader: no process may read on until it says otherwise.
-    pub hold: bool,
+    pub(crate) hold: bool,
     /// By any: so much was read since the last cut that the next one should not wait for its time.
-    pub full: bool,
+    pub(crate) full: bool,
     /// Data files that this process has written for the commit under way.
-    pub part: Option<Part>,
+    pub(crate) part: Option<Part>,
     /// By the leader: the last epoch that is committed.
-    pub committed: Option<Epoch>,
+    pub(crate) committed: Option<Epoch>,
 }
 
 /// How many bytes of records may have been read since the last cut before the next one is due. What follows from them waits

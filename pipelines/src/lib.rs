@@ -5,7 +5,7 @@ pub mod bench;
 pub mod changes;
 pub mod check_extraction;
 pub mod cli;
-pub mod commit;
+mod commit;
 pub mod config;
 pub mod connect;
 pub mod enrich;

@@ -368,13 +368,6 @@ impl Pipeline {
         Ok((Stepped { epoch, results, rejects: unreadable, n_updates, took, changes: kept }, Note::read(notes)?))
     }
 
-    /// Notes how far the sources have been read by the epochs up to now. For a pipeline in one process.
-    pub fn read_up_to(&mut self, offsets: Offsets) {
-        if let Some(committer) = &mut self.committer {
-            committer.read_up_to(offsets, 0);
-        }
-    }
-
     /// How long ago the last commit was begun.
     pub fn since_commit(&self) -> Duration {
         self.committer.as_ref().map_or(Duration::ZERO, Committer::since_cut)

@@ -1,6 +1,6 @@
 //! Small lakes, made by a pipeline with a model that needs no weights.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use hypercane::{
     connect::{
@@ -9,7 +9,7 @@ use hypercane::{
         lake::{self, Lake},
         packs,
     },
-    pipeline::Pipeline,
+    pipeline::{Gathered, Pipeline},
     vectors::LakeVectors,
 };
 use hypercane_operators::domain::Domain;
@@ -91,8 +91,9 @@ fn what_changes_nothing_has_been_read_all_the_same() {
         let mut pipeline = Pipeline::start(1, domain(), model, Some(lake.clone())).await.unwrap();
         // The same record twice.
         for next in [1, 2] {
-            pipeline.step(vec![landfall()]).await.unwrap();
-            pipeline.read_up_to([(("horizons".to_owned(), 0), next)].into());
+            let offsets = [(("horizons".to_owned(), 0), next)].into();
+            let gathered = Gathered { inputs: vec![landfall()], offsets, ..Gathered::default() };
+            pipeline.turn(gathered, false, Duration::MAX).await.unwrap();
             pipeline.commit().await.unwrap();
             assert_eq!(lake.commit_point().await.unwrap().unwrap().offsets, pipeline.offsets());
         }

@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let runtime = setup::runtime()?;
     let stop = Stop::on_signal(&runtime);
     let lake = runtime.block_on(open_lake(&config, &layout))?;
-    export_sizes(&config.metrics, &runtime, &lake);
+    export_sizes(metrics_file(&config.metrics, &layout), config.metrics.interval_s, &runtime, &lake);
     let model = setup::model(&config.model.folder)?;
     let recorded = runtime.block_on(setup::recorded_in_lake(model, config.model.threads, &lake))?;
     let resume = resume::Resume::start(&runtime);
@@ -150,10 +150,21 @@ fn lake_options(lake: &config::Lake) -> lake::Options {
     }
 }
 
-/// Has the sizes of all things written at intervals, if the configuration asks for it.
-fn export_sizes(settings: &config::Metrics, runtime: &tokio::runtime::Runtime, lake: &Lake) {
-    let Some(file) = settings.file.clone() else { return };
-    let (pause, lake) = (Duration::from_secs(settings.interval_s), lake.clone());
+/// Where the sizes are written; each process of a cluster has a file of its own, such as `hypercane-1.prom`.
+fn metrics_file(settings: &config::Metrics, layout: &Layout) -> Option<PathBuf> {
+    let file = settings.file.clone()?;
+    if layout.cluster.is_none() {
+        return Some(file);
+    }
+    let (stem, process) = (file.file_stem().unwrap_or_default().to_string_lossy(), layout.process());
+    let extension = file.extension().map_or_else(String::new, |extension| format!(".{}", extension.to_string_lossy()));
+    Some(file.with_file_name(format!("{stem}-{process}{extension}")))
+}
+
+/// Has the sizes of all things written at intervals, if there is a file for them.
+fn export_sizes(file: Option<PathBuf>, interval_s: u64, runtime: &tokio::runtime::Runtime, lake: &Lake) {
+    let Some(file) = file else { return };
+    let (pause, lake) = (Duration::from_secs(interval_s), lake.clone());
     sizes::start();
     runtime.spawn(async move {
         loop {

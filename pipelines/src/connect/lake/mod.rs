@@ -134,7 +134,11 @@ impl Lake {
         let lock = storage.claim(pipeline).await?;
         // Opening it checks whose it is.
         Table::open(&storage, COMMITS, Some(pipeline)).await?;
-        Ok(Self {
+        Ok(Self::new(storage, pipeline, options, lock))
+    }
+
+    fn new(storage: Storage, pipeline: &str, options: Options, lock: Option<Lock>) -> Self {
+        Self {
             storage,
             pipeline: pipeline.into(),
             options: Arc::new(options),
@@ -143,7 +147,7 @@ impl Lake {
             checkpoints: Arc::default(),
             maintenance: Arc::default(),
             _lock: lock.map(Arc::new),
-        })
+        }
     }
 
     /// Joins a lake that another process holds, to write parts of its commits and outputs of models. That process makes the
@@ -152,16 +156,7 @@ impl Lake {
     /// # Errors
     /// The location is none.
     pub fn join(location: &str, pipeline: &str, options: Options) -> Result<Self, Error> {
-        Ok(Self {
-            storage: Storage::parse(location, &options.storage)?,
-            pipeline: pipeline.into(),
-            options: Arc::new(options),
-            tables: Arc::default(),
-            state: Arc::default(),
-            checkpoints: Arc::default(),
-            maintenance: Arc::default(),
-            _lock: None,
-        })
+        Ok(Self::new(Storage::parse(location, &options.storage)?, pipeline, options, None))
     }
 
     /// Counts this process among those that write beside the one that holds the lake, until the result is dropped. To be
@@ -177,16 +172,7 @@ impl Lake {
         if Table::open(&storage, COMMITS, None).await?.is_none() {
             return Err(Error::Location { location: location.into(), reason: "no lake has been written there".into() });
         }
-        Ok(Self {
-            storage,
-            pipeline: "".into(),
-            options: Arc::new(options),
-            tables: Arc::default(),
-            state: Arc::default(),
-            checkpoints: Arc::default(),
-            maintenance: Arc::default(),
-            _lock: None,
-        })
+        Ok(Self::new(storage, "", options, None))
     }
 
     /// The last commit, as it stands in the lake now.
