@@ -36,7 +36,15 @@ use super::{COMMITS, Error, fault, storage::with_retries};
 
 /// Where a file ends and the next begins. Files are read whole, so this bounds a reader's memory.
 pub(super) const FILE_BYTES: usize = 64 << 20;
+/// Rows that are read or written at a time: no more than so many, and no more than so many bytes.
 const ROWS_AT_ONCE: usize = 8192;
+const BYTES_AT_ONCE: usize = 8 << 20;
+
+/// How many rows are read or written at a time, of rows that take so many bytes; a single one may take more than that.
+pub(super) fn rows_at_once(n_rows: usize, n_bytes: usize) -> usize {
+    let row_bytes = n_bytes / n_rows.max(1);
+    (BYTES_AT_ONCE / row_bytes.max(1)).clamp(1, ROWS_AT_ONCE)
+}
 
 /// A file that is ready to be put, and the log's word for it.
 pub(super) struct DataFile {
@@ -95,8 +103,9 @@ pub(super) fn lay_out(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<Vec
     let mut files = Vec::new();
     let mut layout = Layout::new(schema);
     for batch in batches {
-        for start in (0..batch.num_rows()).step_by(ROWS_AT_ONCE) {
-            files.extend(layout.write(&batch.slice(start, ROWS_AT_ONCE.min(batch.num_rows() - start)))?);
+        let at_once = rows_at_once(batch.num_rows(), batch.get_array_memory_size());
+        for start in (0..batch.num_rows()).step_by(at_once) {
+            files.extend(layout.write(&batch.slice(start, at_once.min(batch.num_rows() - start)))?);
         }
     }
     files.extend(layout.finish()?);
@@ -268,7 +277,14 @@ mod tests {
         datatypes::{Field, Schema},
     };
 
-    use super::{DataType, RecordBatch, TimeUnit, lay_out};
+    use super::{DataType, ROWS_AT_ONCE, RecordBatch, TimeUnit, lay_out, rows_at_once};
+
+    #[test]
+    fn long_rows_are_taken_few_at_a_time() {
+        assert_eq!([rows_at_once(0, 0), rows_at_once(100_000, 100_000)], [ROWS_AT_ONCE; 2]);
+        assert_eq!(rows_at_once(1000, 1000 << 20), 8);
+        assert_eq!(rows_at_once(1, 100 << 20), 1);
+    }
 
     #[test]
     fn the_log_knows_the_bounds_of_a_file() {

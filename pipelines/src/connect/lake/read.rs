@@ -19,11 +19,11 @@ use serde_json::Value;
 use super::{
     CommitPoint, Error, Lake, damage,
     decode::decode,
+    file::rows_at_once,
     fold::FOLDED,
     storage::{Storage, with_retries},
 };
 
-const ROWS_AT_ONCE: usize = 8192;
 /// How often a read begins anew that history was folded under.
 const READ_TRIES: usize = 3;
 
@@ -215,7 +215,11 @@ impl Files {
         });
         let damaged = |e| Error::damaged(&name, e);
         let reader = ParquetRecordBatchReaderBuilder::try_new(fetched.await?).map_err(damaged)?;
-        for batch in reader.with_batch_size(ROWS_AT_ONCE).build().map_err(damaged)? {
+        let groups = reader.metadata().row_groups().iter();
+        let (n_rows, n_bytes) = groups.fold((0, 0), |(n_rows, n_bytes), group| {
+            (n_rows + group.num_rows().max(0) as usize, n_bytes + group.total_byte_size().max(0) as usize)
+        });
+        for batch in reader.with_batch_size(rows_at_once(n_rows, n_bytes)).build().map_err(damaged)? {
             visit(batch.map_err(|e| Error::damaged(&name, e))?)?;
         }
         Ok(())
