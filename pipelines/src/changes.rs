@@ -1,6 +1,6 @@
 //! What changed in an epoch: one list of updates for each record kind.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hypercane_operators::Shared;
 use hypercane_schemas::{
@@ -32,9 +32,36 @@ pub struct Changes {
     pub answers: Updates<AnswerStep>,
     pub rejects: Updates<Reject>,
     /// For each query the documents among whose facts a candidate came or went, and the groups of those facts.
-    pub touched: BTreeSet<(QueryId, DocumentKey, GroupKey)>,
+    pub touched: Touched,
     /// What came, changed or went among the input of all processes.
     pub moved: Moved,
+}
+
+/// Where the candidates of queries came or went.
+///
+/// A candidate may come and go within one epoch, as rows of a join do when both its sides change, and how often it does depends
+/// on who was quicker. So what is kept is the sum of the candidates' hashes, each as often as it came: where that is zero
+/// nothing has changed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Touched(BTreeMap<(QueryId, DocumentKey, GroupKey), u64>);
+
+impl Touched {
+    /// Takes in candidates of one hash that came (or went, with a negative difference) at a place.
+    pub(crate) fn add(&mut self, place: (QueryId, DocumentKey, GroupKey), hash: u64, diff: Diff) {
+        let sum = self.0.entry(place).or_default();
+        *sum = sum.wrapping_add(hash.wrapping_mul(diff as u64));
+    }
+
+    /// The places at which candidates came or went.
+    pub fn places(&self) -> impl Iterator<Item = &(QueryId, DocumentKey, GroupKey)> {
+        self.0.iter().filter(|(_, sum)| **sum != 0).map(|(place, _)| place)
+    }
+
+    fn absorb(&mut self, other: Self) {
+        for (place, sum) in other.0 {
+            self.add(place, sum, 1);
+        }
+    }
 }
 
 /// The keys of documents, horizons and queries that came, changed or went. Where several processes work together each hears
@@ -73,7 +100,7 @@ impl Changes {
             };
         }
         for_each_kind!(append);
-        self.touched.append(&mut other.touched);
+        self.touched.absorb(other.touched);
         self.moved.documents.append(&mut other.moved.documents);
         self.moved.horizons.append(&mut other.moved.horizons);
         self.moved.queries.append(&mut other.moved.queries);

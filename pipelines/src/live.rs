@@ -203,27 +203,29 @@ fn touched(
     let outbox = outbox.clone();
     if spread {
         let touched = candidates.flat_map(|(query, candidate)| {
-            let hyperedge = &candidate.embedded.hyperedge;
-            let places = hyperedge.provenance.iter().map(|place| (place.document.clone(), hyperedge.group.clone()));
-            places.map(|(document, group)| (query.clone(), document, group)).collect::<Vec<_>>()
+            let hash = candidate.hashed();
+            places(&query, &candidate).map(|place| (place, hash)).collect::<Vec<_>>()
         });
-        by_query(touched, |(query, ..)| query)
-            .inspect(move |(row, epoch, _)| {
-                outbox.note(*epoch, |changes| drop(changes.touched.replace(row.clone())));
+        by_query(touched, |((query, ..), _)| query)
+            .inspect(move |((place, hash), epoch, diff)| {
+                outbox.note(*epoch, |changes| changes.touched.add(place.clone(), *hash, *diff));
             })
             .probe_with(probe);
         return;
     }
     // The same without a row for each: this runs for every candidate that comes or goes.
     candidates
-        .inspect(move |((query, candidate), epoch, _)| {
-            let hyperedge = &candidate.embedded.hyperedge;
+        .inspect(move |((query, candidate), epoch, diff)| {
+            let hash = candidate.hashed();
             outbox.note(*epoch, |changes| {
-                for place in &hyperedge.provenance {
-                    let group = hyperedge.group.clone();
-                    changes.touched.insert((query.clone(), place.document.clone(), group));
-                }
+                places(query, candidate).for_each(|place| changes.touched.add(place, hash, *diff));
             });
         })
         .probe_with(probe);
+}
+
+/// The places where a candidate of a query stands: the documents that state it, and its group.
+fn places(query: &QueryId, candidate: &Candidate) -> impl Iterator<Item = (QueryId, DocumentKey, GroupKey)> {
+    let hyperedge = &candidate.embedded.hyperedge;
+    hyperedge.provenance.iter().map(|place| (query.clone(), place.document.clone(), hyperedge.group.clone()))
 }

@@ -55,7 +55,7 @@ struct Causes<'a> {
 impl<'a> Causes<'a> {
     fn new(changes: &'a Changes) -> Self {
         let mut touched: BTreeMap<&QueryId, Vec<(&DocumentKey, &GroupKey)>> = BTreeMap::new();
-        for (query, document, group) in &changes.touched {
+        for (query, document, group) in changes.touched.places() {
             touched.entry(query).or_default().push((document, group));
         }
         Self { moved: &changes.moved, touched }
