@@ -48,8 +48,9 @@ pub(crate) struct Committer {
     n_processes: usize,
     /// What changed here since the last cut.
     uncommitted: Changes,
-    /// Where the partitions that are read here go on.
-    offsets: Offsets,
+    /// Where the partitions go on that were read here since the start. Others are none of this process's business: what it
+    /// knew of them at the start is old.
+    read: Offsets,
     /// Whether any process has read anything since the last cut.
     pending: bool,
     /// How many bytes were read here since the last cut, and whether that is much, here or in another process.
@@ -77,13 +78,13 @@ enum Stage {
 }
 
 impl Committer {
-    pub(crate) fn new(lake: Lake, process: usize, n_processes: usize, offsets: Offsets) -> Self {
+    pub(crate) fn new(lake: Lake, process: usize, n_processes: usize) -> Self {
         Self {
             lake,
             process,
             n_processes,
             uncommitted: Changes::default(),
-            offsets,
+            read: Offsets::new(),
             pending: false,
             n_bytes: 0,
             is_full: false,
@@ -103,8 +104,8 @@ impl Committer {
         &self.lake
     }
 
-    pub(crate) fn offsets(&self) -> &Offsets {
-        &self.offsets
+    pub(crate) fn read(&self) -> &Offsets {
+        &self.read
     }
 
     pub(crate) fn since_cut(&self) -> Duration {
@@ -128,7 +129,7 @@ impl Committer {
 
     /// Takes how far the sources have been read here by the epochs up to now, and how many bytes these were.
     pub(crate) fn read_up_to(&mut self, offsets: Offsets, n_bytes: usize) {
-        self.offsets.extend(offsets);
+        self.read.extend(offsets);
         self.n_bytes += n_bytes;
     }
 
@@ -197,7 +198,7 @@ impl Committer {
         if !mem::take(&mut self.pending) {
             return;
         }
-        let (changes, offsets, lake) = (mem::take(&mut self.uncommitted), self.offsets.clone(), self.lake.clone());
+        let (changes, offsets, lake) = (mem::take(&mut self.uncommitted), self.read.clone(), self.lake.clone());
         self.stage = Stage::Writing(tokio::spawn(async move {
             let encoded = tokio::task::spawn_blocking(move || encode(changes, epoch, offsets)).await;
             let batch = encoded.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;

@@ -66,6 +66,8 @@ pub struct Pipeline {
     sequence: u64,
     /// Keys of the documents that stood in the lake at the start.
     resumed: Vec<DocumentKey>,
+    /// Where each topic and partition went on at the start.
+    resumed_at: Offsets,
     /// What was said last, and whether all are about to end, or have ended.
     told: Note,
     is_ending: bool,
@@ -169,6 +171,7 @@ impl Pipeline {
             _membership: None,
             sequence: 0,
             resumed: Vec::new(),
+            resumed_at: Offsets::new(),
             told: Note::default(),
             is_ending: false,
             has_ended: false,
@@ -188,16 +191,15 @@ impl Pipeline {
             }
         }
         pipeline.engine.skip_to(point.as_ref().map_or(1, |point| point.epoch));
-        let mut offsets = Offsets::new();
         if let (Some(point), Some(lake)) = (point, &lake) {
             let state = read_inputs(lake, Some(point.epoch)).await?.of(place);
             tracing::info!(epoch = point.epoch, documents = state.documents.len(), "resuming from the lake");
             pipeline.resumed = state.documents.iter().map(|document| document.key.clone()).collect();
             // What follows from the committed inputs is in the lake already.
             pipeline.work(state.into_inputs(), Vec::new(), &Note::default()).await?;
-            offsets = point.offsets;
+            pipeline.resumed_at = point.offsets;
         }
-        pipeline.committer = lake.map(|lake| Committer::new(lake, place.process, place.n_processes, offsets));
+        pipeline.committer = lake.map(|lake| Committer::new(lake, place.process, place.n_processes));
         Ok(pipeline)
     }
 
@@ -214,7 +216,9 @@ impl Pipeline {
 
     /// Where each topic and partition goes on.
     pub fn offsets(&self) -> Offsets {
-        self.committer.as_ref().map(|committer| committer.offsets().clone()).unwrap_or_default()
+        let mut offsets = self.resumed_at.clone();
+        offsets.extend(self.committer.iter().flat_map(|committer| committer.read().clone()));
+        offsets
     }
 
     /// The epoch that the next step will be.

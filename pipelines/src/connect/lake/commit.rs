@@ -22,7 +22,7 @@ use super::{COMMITS, CommitPoint, Error, Lake, State, decode::integers, encode, 
 pub struct CommitBatch {
     /// The last epoch of the batch.
     pub epoch: Epoch,
-    /// Where every topic and partition goes on after it.
+    /// Where topics and partitions go on after it; those that are not named stay where they are.
     pub offsets: BTreeMap<(String, i32), i64>,
     /// Changes of the epochs since the last commit, per table.
     pub tables: BTreeMap<String, Vec<RecordBatch>>,
@@ -69,7 +69,7 @@ impl CommitBatch {
 pub struct Part {
     /// The last epoch of the commit.
     pub epoch: Epoch,
-    /// Where every topic and partition of the process goes on after it.
+    /// Where the topics and partitions that the process has read go on after it; others stay where they are.
     offsets: Vec<(String, i32, i64)>,
     pub(super) tables: BTreeMap<String, PartOfTable>,
 }
