@@ -33,6 +33,7 @@ pub mod grammar;
 mod incidence;
 mod inject_horizons;
 pub mod kernel;
+pub mod language;
 mod link;
 mod precedence;
 mod reference_times;
