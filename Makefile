@@ -61,7 +61,7 @@ bench: packages models ## all benches
 soak: build ## replay one storm over and over for MINUTES=10; fails when memory or files grow
 	$(HYPERCANE) bench soak --minutes $(MINUTES)
 
-models: packages ## fetch the embedding model into .cache
+models: packages ## fetch the embedding model and the language model into .cache
 	deploy/setup/fetch-models.sh >/dev/null
 
 kafka: packages-kafka ## fetch Apache Kafka into .cache

@@ -1,10 +1,24 @@
 //! The language tools of the general extractor, for English text of any domain.
 //!
-//! All are plain functions of their input: the same bytes give the same result on any machine load and with any number of
-//! workers.
+//! All are plain functions of their input: the same bytes give the same result on any machine, under any load, and with any
+//! number of workers.
 //!
 //! - [`sentences()`]: text -> the spans of its sentences
+//! - [`Language`]: sentence -> tokens with tags, and named entities
 
+mod entities;
+mod error;
+mod features;
+mod hash;
+mod model;
+mod products;
 mod sentences;
+mod tagger;
+mod tok2vec;
+mod tokens;
+mod weights;
 
+pub use error::LanguageError;
+pub use model::{Analysis, Language, NamedEntity, Tagged};
 pub use sentences::sentences;
+pub use tokens::Token;
