@@ -34,6 +34,11 @@ pub(super) struct EntityParser {
     absent: Vec<f32>,
     bias: Vec<f32>,
     scores: Dense,
+    moves: Moves,
+}
+
+/// The moves in the order of their scores, each with the place of its label.
+struct Moves {
     moves: Vec<(Move, usize)>,
     labels: Vec<String>,
 }
@@ -59,7 +64,7 @@ pub(super) struct TokenRange<'a> {
 }
 
 #[derive(Deserialize)]
-struct Moves {
+struct StoredMoves {
     /// JSON: for each kind of move, the labels with how often they occurred in training.
     moves: String,
 }
@@ -70,21 +75,23 @@ impl EntityParser {
     /// # Errors
     /// They are damaged or of another kind.
     pub(super) fn parse(weights: &[u8], moves: &[u8]) -> Result<Self, LanguageError> {
-        let (moves, labels) = parse_moves(moves)?;
+        let moves = Moves::parse(moves)?;
         let layers = Layers::parse(WEIGHTS_FILE, weights)?;
         let tok2vec = Tok2Vec::parse(&layers)?;
         // The layer of the scores comes before the one that narrows the vectors.
         let linear = layers.named("linear", 2)?;
         let state = layers.named("precomputable_affine", 1)?[0];
         let (shape, role_weights) = state.array("W")?;
-        let &[LOOKED_AT, width, PIECES, narrowed] = shape.as_slice() else {
+        let &[LOOKED_AT, width @ 1.., PIECES, narrowed @ 1..] = shape.as_slice() else {
             return Err(state.unfit(&format!("has weights of shape {shape:?}, not of three roles and two pieces")));
         };
         let n_outputs = width * PIECES;
         let narrow =
             Dense::new(&linear[1].array_of("W", &[narrowed, tok2vec.width()])?, &linear[1].array_of("b", &[narrowed])?);
-        let scores =
-            Dense::new(&linear[0].array_of("W", &[moves.len(), width])?, &linear[0].array_of("b", &[moves.len()])?);
+        let scores = Dense::new(
+            &linear[0].array_of("W", &[moves.moves.len(), width])?,
+            &linear[0].array_of("b", &[moves.moves.len()])?,
+        );
         Ok(Self {
             tok2vec,
             narrow,
@@ -93,7 +100,6 @@ impl EntityParser {
             bias: state.array_of("b", &[width, PIECES])?,
             scores,
             moves,
-            labels,
         })
     }
 
@@ -108,8 +114,8 @@ impl EntityParser {
             let looked_at = [Some(token), open.map(|(start, _)| start), open.map(|_| token - 1)];
             let scores = self.scores(&roles, looked_at);
             let is_last = token + 1 == tokens.len();
-            let (decided, label) = self.best(&scores, open.map(|(_, label)| label), is_last);
-            let name = self.labels[label].as_str();
+            let (decided, label) = self.moves.best(&scores, open.map(|(_, label)| label), is_last);
+            let name = self.moves.labels[label].as_str();
             match (decided, open) {
                 (Move::Begin, _) => open = Some((token, label)),
                 (Move::End, Some((start, _))) => {
@@ -136,6 +142,46 @@ impl EntityParser {
         let state: Vec<f32> = pairs.iter().map(|[first, second]| first.max(*second)).collect();
         self.scores.apply(&state, state.len(), 1)
     }
+}
+
+impl Moves {
+    /// From the file of moves.
+    fn parse(bytes: &[u8]) -> Result<Self, LanguageError> {
+        let stored: StoredMoves = message_pack(MOVES_FILE, bytes)?;
+        let by_kind: BTreeMap<u8, BTreeMap<String, i64>> = serde_json::from_str(&stored.moves).map_err(|error| {
+            LanguageError::Damaged { file: MOVES_FILE, reason: format!("its moves are no such JSON: {error}") }
+        })?;
+        let mut moves = Vec::new();
+        let mut labels: Vec<String> = Vec::new();
+        for (kind, counts) in by_kind {
+            let kind = match kind {
+                1 => Move::Begin,
+                2 => Move::Continue,
+                3 => Move::End,
+                4 => Move::Alone,
+                5 => Move::Outside,
+                _ if counts.is_empty() => continue,
+                _ => return Err(LanguageError::Unfit { file: MOVES_FILE, reason: format!("it has a move {kind}") }),
+            };
+            let mut counts: Vec<_> = counts.into_iter().map(|(label, count)| (count, label)).collect();
+            counts.sort_unstable_by(|a, b| b.cmp(a));
+            for (_, label) in counts {
+                let place = labels.iter().position(|known| *known == label).unwrap_or_else(|| {
+                    labels.push(label);
+                    labels.len() - 1
+                });
+                moves.push((kind, place));
+            }
+        }
+        // Without these a sentence could come to a state from which no move is possible.
+        let has = |kind, label| moves.contains(&(kind, label));
+        let can_end = moves.iter().all(|(kind, label)| *kind != Move::Begin || has(Move::End, *label));
+        if !can_end || !moves.iter().any(|(kind, _)| *kind == Move::Outside) {
+            let reason = "it lacks the move that leaves a token out, or one that ends what another begins".into();
+            return Err(LanguageError::Unfit { file: MOVES_FILE, reason });
+        }
+        Ok(Self { moves, labels })
+    }
 
     /// The best of the moves that are possible; of equal ones the first.
     fn best(&self, scores: &[f32], open: Option<usize>, is_last: bool) -> (Move, usize) {
@@ -155,42 +201,4 @@ impl EntityParser {
         }
         best.expect("an open entity can end, and where none is open, a token can be none").1
     }
-}
-
-/// The moves in the order of their scores, with the places of their labels, and the labels.
-fn parse_moves(bytes: &[u8]) -> Result<(Vec<(Move, usize)>, Vec<String>), LanguageError> {
-    let stored: Moves = message_pack(MOVES_FILE, bytes)?;
-    let by_kind: BTreeMap<u8, BTreeMap<String, i64>> = serde_json::from_str(&stored.moves).map_err(|error| {
-        LanguageError::Damaged { file: MOVES_FILE, reason: format!("its moves are no such JSON: {error}") }
-    })?;
-    let mut moves = Vec::new();
-    let mut labels: Vec<String> = Vec::new();
-    for (kind, counts) in by_kind {
-        let kind = match kind {
-            1 => Move::Begin,
-            2 => Move::Continue,
-            3 => Move::End,
-            4 => Move::Alone,
-            5 => Move::Outside,
-            _ if counts.is_empty() => continue,
-            _ => return Err(LanguageError::Unfit { file: MOVES_FILE, reason: format!("it has a move {kind}") }),
-        };
-        let mut counts: Vec<_> = counts.into_iter().map(|(label, count)| (count, label)).collect();
-        counts.sort_unstable_by(|a, b| b.cmp(a));
-        for (_, label) in counts {
-            let place = labels.iter().position(|known| *known == label).unwrap_or_else(|| {
-                labels.push(label);
-                labels.len() - 1
-            });
-            moves.push((kind, place));
-        }
-    }
-    // Without these a sentence could come to a state from which no move is possible.
-    let has = |kind, label| moves.contains(&(kind, label));
-    let can_end = moves.iter().all(|(kind, label)| *kind != Move::Begin || has(Move::End, *label));
-    if !can_end || !moves.iter().any(|(kind, _)| *kind == Move::Outside) {
-        let reason = "it lacks the move that leaves a token out, or one that ends what another begins".into();
-        return Err(LanguageError::Unfit { file: MOVES_FILE, reason });
-    }
-    Ok((moves, labels))
 }

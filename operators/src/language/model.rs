@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hypercane_schemas::Span;
+use xxhash_rust::xxh3::Xxh3;
 
 use super::{
     LanguageError, Token,
@@ -17,6 +18,7 @@ use super::{
 /// It gives what spaCy gives for a sentence by itself, but that white space is no token, and that the rare exceptions of the
 /// tokenizer that only show after a word was cut are left out.
 pub struct Language {
+    id: String,
     tokenizer: Tokenizer,
     tagger: Tagger,
     entities: EntityParser,
@@ -67,7 +69,14 @@ impl Language {
     /// A file is missing, damaged, or of another kind of model; the error names it.
     pub fn parse(files: &BTreeMap<String, Vec<u8>>) -> Result<Self, LanguageError> {
         let file = |file| files.get(file).map(Vec::as_slice).ok_or(LanguageError::Missing { file });
+        let mut hash = Xxh3::new();
+        for name in Self::FILES {
+            let bytes = file(name)?;
+            hash.update(&(bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        }
         Ok(Self {
+            id: format!("language@{:032x}", hash.digest128()),
             tokenizer: Tokenizer::parse(file(tokens::RULES_FILE)?, file(tokens::NORMS_FILE)?)?,
             tagger: Tagger::parse(
                 file(tagger::VECTORS_FILE)?,
@@ -76,6 +85,11 @@ impl Language {
             )?,
             entities: EntityParser::parse(file(entities::WEIGHTS_FILE)?, file(entities::MOVES_FILE)?)?,
         })
+    }
+
+    /// The model by a hash of its files: with another id, the same text may say other things.
+    pub fn id(&self) -> &str {
+        &self.id
     }
 
     /// The tokens, tags and named entities of a sentence. The result depends on the sentence alone.

@@ -4,8 +4,8 @@
 //! as IEEE 754 defines it. Libraries of linear algebra order the sums by the processor and by the number of rows. That does
 //! not do here: what a document says must be the same on each process of a cluster, and when it is taken back years later.
 
-/// Outputs that are computed together.
-const PANEL: usize = 32;
+/// Outputs that are computed together: with [`ROWS`], as many sums as the registers hold.
+const PANEL: usize = 16;
 /// Rows that are computed together.
 const ROWS: usize = 4;
 
@@ -52,43 +52,46 @@ impl Dense {
     /// overlap, as windows do.
     pub(super) fn apply(&self, inputs: &[f32], stride: usize, n_rows: usize) -> Vec<f32> {
         let mut outputs = vec![0.0; n_rows * self.n_outputs];
+        let groups = outputs.chunks_mut(ROWS * self.n_outputs).enumerate();
         vectorized(
             #[inline(always)]
             || {
-                for first in (0..n_rows).step_by(ROWS) {
-                    let row = |row: usize| &inputs[row * stride..][..self.n_inputs];
-                    let to = &mut outputs[first * self.n_outputs..];
-                    if n_rows - first >= ROWS {
-                        self.tile([row(first), row(first + 1), row(first + 2), row(first + 3)], to);
-                    } else {
-                        for last in first..n_rows {
-                            self.tile([row(last)], &mut to[(last - first) * self.n_outputs..]);
-                        }
-                    }
+                for (group, outputs) in groups {
+                    // Where rows are left over, the last one stands in for those that are missing.
+                    let row =
+                        |number: usize| &inputs[(group * ROWS + number).min(n_rows - 1) * stride..][..self.n_inputs];
+                    self.tile([row(0), row(1), row(2), row(3)], outputs);
                 }
             },
         );
         outputs
     }
 
+    /// The outputs of up to four rows of inputs. The sums are plain variables, so that they stay in registers.
     #[inline(always)]
-    fn tile<const N: usize>(&self, rows: [&[f32]; N], to: &mut [f32]) {
+    fn tile(&self, rows: [&[f32]; ROWS], outputs: &mut [f32]) {
+        let [a, b, c, d] = rows;
         for (number, (panel, bias)) in self.panels.chunks_exact(self.n_inputs).zip(&self.bias).enumerate() {
-            let mut sums = [*bias; N];
-            for (input, weights) in panel.iter().enumerate() {
-                for (sums, row) in sums.iter_mut().zip(&rows) {
-                    let value = row[input];
-                    for (sum, weight) in sums.iter_mut().zip(weights) {
-                        *sum = value.mul_add(*weight, *sum);
-                    }
-                }
+            let [mut sum_a, mut sum_b, mut sum_c, mut sum_d] = [*bias; ROWS];
+            for ((((weights, a), b), c), d) in panel.iter().zip(a).zip(b).zip(c).zip(d) {
+                add_product(&mut sum_a, *a, weights);
+                add_product(&mut sum_b, *b, weights);
+                add_product(&mut sum_c, *c, weights);
+                add_product(&mut sum_d, *d, weights);
             }
             let start = number * PANEL;
             let width = PANEL.min(self.n_outputs - start);
-            for (row, sums) in sums.iter().enumerate() {
-                to[row * self.n_outputs + start..][..width].copy_from_slice(&sums[..width]);
+            for (row, sums) in outputs.chunks_exact_mut(self.n_outputs).zip([sum_a, sum_b, sum_c, sum_d]) {
+                row[start..start + width].copy_from_slice(&sums[..width]);
             }
         }
+    }
+}
+
+#[inline(always)]
+fn add_product(sums: &mut [f32; PANEL], value: f32, weights: &[f32; PANEL]) {
+    for (sum, weight) in sums.iter_mut().zip(weights) {
+        *sum = value.mul_add(*weight, *sum);
     }
 }
 

@@ -51,10 +51,12 @@ impl Tok2Vec {
         if !COLUMNS.starts_with(&columns) {
             return Err(extract.unfit(&format!("wants the features {columns:?}, of which {COLUMNS:?} are known")));
         }
-        let hashed = layers.named("hashembed", columns.len())?;
+        let hashed = layers.named("hashembed", columns.len().max(1))?;
         let (shape, _) = hashed[0].array("E")?;
-        let &[_, width] = shape.as_slice() else {
-            return Err(hashed[0].unfit(&format!("has an array \"E\" of shape {shape:?}, not of two dimensions")));
+        let &[_, width @ 1..] = shape.as_slice() else {
+            return Err(
+                hashed[0].unfit(&format!("has an array \"E\" of shape {shape:?}, and rows of numbers are needed"))
+            );
         };
         let embeddings = hashed.iter().map(|layer| Embedding::parse(layer, width)).collect::<Result<Vec<_>, _>>()?;
         if embeddings.len() != columns.len() {

@@ -8,6 +8,7 @@ pub mod format;
 pub mod kafka;
 pub mod lake;
 pub mod memory;
+pub mod models;
 pub mod packs;
 pub mod peers;
 pub mod transport;

@@ -71,40 +71,41 @@ fn references() -> Option<Vec<Reference>> {
 #[test]
 fn tokens_tags_and_entities_are_those_of_spacy() {
     let (Some(language), Some(references)) = (language(), references()) else { return };
-    let (mut n_tokens, mut n_tags, mut n_entities) = (0, [0; 2], (0, [0; 2]));
-    let mut n_cut_alike = 0;
+    let (mut n_cut_alike, mut n_tags, mut n_entities) = (0, 0, 0);
+    // With spaCy's tokens, and with ours.
+    let (mut n_equal_tags, mut n_equal_entities, mut n_other_entities) = ([0; 2], [0; 2], [0; 2]);
     for reference in &references {
         let given = reference.tokens();
         for (token, (text, _, first, last, form, ..)) in given.iter().zip(&reference.toks) {
             assert_eq!(token.span.of(&reference.text), Some(text.as_str()));
-            assert_eq!((prefix(text), suffix(text), shape(text)), (first.as_str(), last.as_str(), form.clone()));
+            assert_eq!(
+                (prefix(text), suffix(text), shape(text).as_str()),
+                (first.as_str(), last.as_str(), form.as_str())
+            );
         }
         let cut = language.tokenizer.tokens(&reference.text);
         n_cut_alike += usize::from(cut == given);
-        n_tokens += given.len();
+        n_tags += given.len();
         let expected = reference.entities(&given);
-        n_entities.0 += expected.len();
+        n_entities += expected.len();
         for (way, tokens) in [&given, &cut].into_iter().enumerate() {
             let (tags, entities) = language.tags_and_entities(&reference.text, tokens);
-            let places: BTreeMap<Span, &str> = tokens.iter().map(|token| token.span).zip(tags).collect();
-            n_tags[way] +=
-                given.iter().zip(&reference.tags).filter(|(t, tag)| places.get(&t.span) == Some(&tag.as_str())).count();
+            let tags: BTreeMap<Span, &str> = tokens.iter().map(|token| token.span).zip(tags).collect();
+            let pairs = given.iter().zip(&reference.tags);
+            n_equal_tags[way] += pairs.filter(|(token, tag)| tags.get(&token.span) == Some(&tag.as_str())).count();
             let found: Vec<_> = entities.iter().map(|entity| (entity.span, entity.label)).collect();
-            n_entities.1[way] += expected.iter().filter(|entity| found.contains(entity)).count();
-            if way == 0 {
-                assert_eq!(found, expected, "{}", reference.text);
-            }
+            n_equal_entities[way] += expected.iter().filter(|entity| found.contains(entity)).count();
+            n_other_entities[way] += found.iter().filter(|entity| !expected.contains(entity)).count();
         }
     }
+    let n_sentences = references.len();
     println!(
-        "of {} sentences {n_cut_alike} cut alike; of {n_tokens} tags {n_tags:?} and of {} entities {:?} equal, with spaCy's tokens and with ours",
-        references.len(),
-        n_entities.0,
-        n_entities.1,
+        "with spaCy's tokens and with ours: {n_equal_tags:?} of {n_tags} tags and {n_equal_entities:?} of {n_entities} \
+         entities equal, {n_other_entities:?} others found; {n_cut_alike} of {n_sentences} sentences cut alike"
     );
-    assert_eq!(n_cut_alike, references.len());
-    assert_eq!(n_tags, [n_tokens; 2]);
-    assert_eq!(n_entities.1, [n_entities.0; 2]);
+    assert_eq!(n_cut_alike, n_sentences);
+    assert_eq!(n_equal_tags, [n_tags; 2]);
+    assert_eq!((n_equal_entities, n_other_entities), ([n_entities; 2], [0; 2]));
 }
 
 #[track_caller]
