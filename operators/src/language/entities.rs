@@ -82,8 +82,11 @@ impl EntityParser {
         let linear = layers.named("linear", 2)?;
         let state = layers.named("precomputable_affine", 1)?[0];
         let (shape, role_weights) = state.array("W")?;
-        let &[LOOKED_AT, width @ 1.., PIECES, narrowed @ 1..] = shape.as_slice() else {
-            return Err(state.unfit(&format!("has weights of shape {shape:?}, not of three roles and two pieces")));
+        let (width, narrowed) = match *shape.as_slice() {
+            [LOOKED_AT, width, PIECES, narrowed] if width > 0 && narrowed > 0 => (width, narrowed),
+            _ => {
+                return Err(state.unfit(&format!("has weights of shape {shape:?}, not of three roles and two pieces")));
+            }
         };
         let n_outputs = width * PIECES;
         let narrow =

@@ -1,5 +1,7 @@
 //! The features of a token that the language model knows: its norm, first and last letters, shape, and what follows it.
 
+use unicode_normalization::char::is_combining_mark;
+
 use super::{hash::string_key, tokens::Token};
 
 /// The features by spaCy's names, in the order of [`Features`].
@@ -40,6 +42,8 @@ pub(super) fn shape(text: &str) -> String {
     let mut run = (None, 0);
     for letter in text.chars() {
         let kind = match letter {
+            // The vowel signs of Indian scripts count as marks, not letters.
+            _ if is_combining_mark(letter) => letter,
             _ if letter.is_uppercase() => 'X',
             _ if letter.is_alphabetic() => 'x',
             _ if letter.is_numeric() && !is_fraction(letter) => 'd',
@@ -159,6 +163,7 @@ mod tests {
             ("C-3PO", "X-dXX"),
             ("......", "...."),
             ("Élan½²", "Xxxx½d"),
+            ("ఇంటి", "xంxి"),
         ] {
             assert_eq!(shape(text), expected, "{text}");
         }

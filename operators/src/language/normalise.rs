@@ -21,10 +21,11 @@ pub fn entity_key(text: &str, label: &str) -> Option<String> {
 }
 
 /// The key of a name: small letters without accents (after Unicode NFKC), and without a leading article, a possessive `'s`, a
-/// bracket at the end (`Mercury (planet)`), quotes around it, and the stops of abbreviations. What would leave nothing is kept.
+/// bracket at the end (`Mercury (planet)`), also an unclosed one, quotes around it, and the stops of abbreviations. What would leave nothing is kept.
 pub fn name_key(name: &str) -> String {
     let mut key = fold(name);
-    if let Some((front, _)) = key.strip_suffix(')').and_then(|inner| inner.rsplit_once('('))
+    if let Some((front, inner)) = key.rsplit_once('(')
+        && inner.find(')').is_none_or(|end| end + 1 == inner.len())
         && !front.trim().is_empty()
     {
         key.truncate(front.trim_end().len());
@@ -105,7 +106,7 @@ mod tests {
             (&["The Beatles", "the Beatles", "BEATLES", "Beatles's", "“The  Beatles”"][..], "beatles"),
             (&["Beyoncé", "Beyonce\u{301}", "Beyonce", "BEYONCÉ’s"], "beyonce"),
             (&["J. K. Rowling", "J.K. Rowling", "J.\u{a0}K. Rowling", "JK Rowling"], "jk rowling"),
-            (&["Titanic (film)", "Titanic", "Titanic (1997 film)"], "titanic"),
+            (&["Titanic (film)", "Titanic", "Titanic (1997 film)", "Titanic (the film"], "titanic"),
             (&["U.S.", "US", "the U.S."], "us"),
             (&["St. Louis", "St Louis"], "st louis"),
             (&["Jean-Luc Godard", "Jean–Luc Godard"], "jean-luc godard"),

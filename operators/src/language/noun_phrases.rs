@@ -2,7 +2,7 @@
 
 use hypercane_schemas::Span;
 
-use super::{Analysis, Tagged};
+use super::{Analysis, NamedEntity, Tagged};
 
 /// The labels of entities that are times and amounts; no phrase goes over them.
 const VALUES: [&str; 7] = ["DATE", "TIME", "CARDINAL", "ORDINAL", "PERCENT", "MONEY", "QUANTITY"];
@@ -64,29 +64,27 @@ enum Role {
     None,
 }
 
-/// The noun phrases of a sentence, in its order, without articles. None overlap, and none lies within a named entity; one that
-/// holds an entity and more (`New York mayor`) is given whole.
+/// The noun phrases of a sentence, in its order, without articles. None overlap, and none lies within a named entity or ends
+/// with one (of `the physicist Marie Curie` it is `physicist`); where a name goes before, it is part (`New York mayor`).
 pub fn noun_phrases(sentence: &str, analysis: &Analysis<'_>) -> Vec<Span> {
     let tokens = &analysis.tokens;
-    let roles: Vec<Role> = (0..tokens.len()).map(|at| role(sentence, analysis, at)).collect();
+    let phrase = Parts::new(sentence, analysis);
     let mut found = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        if !begins(&roles, at) {
+        if !phrase.begins(at) {
             at += 1;
             continue;
         }
-        let end = (at + 1..tokens.len()).find(|next| !goes_on(&roles, tokens, *next)).unwrap_or(tokens.len());
-        let last = (at..end).rev().find(|part| matches!(roles[*part], Role::Noun | Role::Number));
+        let end = (at + 1..tokens.len()).find(|next| !phrase.goes_on(*next)).unwrap_or(tokens.len());
+        let last = (at..end).rev().find(|part| phrase.can_end(*part));
         let is_quantifier =
             |token: &Tagged<'_>| token.tag.starts_with("JJ") && QUANTIFIERS.contains(&token.token.norm.as_str());
         let first = at + tokens[at..end].iter().take_while(|token| is_quantifier(token)).count();
         if let Some(last) = last.filter(|last| first <= *last) {
-            let span = tokens[first].token.span.cover(tokens[last].token.span);
             let is_pronoun = first == last && PRONOUNS.contains(&tokens[first].token.norm.as_str());
-            let is_named = analysis.entities.iter().any(|entity| entity.span.cover(span) == entity.span);
-            if !is_pronoun && !is_named {
-                found.push(span);
+            if !is_pronoun {
+                found.push(tokens[first].token.span.cover(tokens[last].token.span));
             }
         }
         at = end;
@@ -94,47 +92,87 @@ pub fn noun_phrases(sentence: &str, analysis: &Analysis<'_>) -> Vec<Span> {
     found
 }
 
-/// Whether a phrase can begin with a token.
-fn begins(roles: &[Role], at: usize) -> bool {
-    match roles[at] {
-        Role::Noun | Role::Modifier => true,
-        Role::Participle => at > 0 && roles[at - 1] == Role::Announcement,
-        _ => false,
-    }
+/// The tokens of a sentence as parts of phrases.
+struct Parts<'a> {
+    tokens: &'a [Tagged<'a>],
+    /// For each token the place of the entity that holds it.
+    entities: Vec<Option<usize>>,
+    roles: Vec<Role>,
 }
 
-/// Whether the phrase that holds the token before goes on with this one.
-fn goes_on(roles: &[Role], tokens: &[Tagged<'_>], at: usize) -> bool {
-    let (before, tag_before) = (roles[at - 1], tokens[at - 1].tag);
-    match roles[at] {
-        Role::Noun | Role::Joint => true,
-        // `children free meals`, but `Cold War nuclear tests`.
-        Role::Modifier => tag_before != "NNS",
-        // `people using phones`, but `oil-producing countries`.
-        Role::Participle => before != Role::Noun,
-        Role::Number => before != Role::Noun || tag_before.starts_with("NNP"),
-        Role::Announcement | Role::None => false,
+impl<'a> Parts<'a> {
+    fn new(sentence: &str, analysis: &'a Analysis<'a>) -> Self {
+        let tokens = &analysis.tokens;
+        let mut entities = Vec::with_capacity(tokens.len());
+        let mut next = 0;
+        for Tagged { token, .. } in tokens {
+            while analysis.entities.get(next).is_some_and(|entity| entity.span.end <= token.span.start) {
+                next += 1;
+            }
+            let is_in = |entity: &&NamedEntity<'_>| entity.span.cover(token.span) == entity.span;
+            entities.push(analysis.entities.get(next).filter(is_in).map(|_| next));
+        }
+        let role = |at: usize| {
+            let is_value = entities[at].is_some_and(|entity| VALUES.contains(&analysis.entities[entity].label));
+            let after_name = at > 0 && entities[at - 1].is_some();
+            let within_name =
+                after_name && entities[at] == entities[at - 1] && entities.get(at + 1) == Some(&entities[at]);
+            let next_tag = tokens.get(at + 1).map_or("", |next| next.tag);
+            match tokens[at].tag {
+                _ if is_value => Role::None,
+                // A name is whole, whatever it is made of.
+                _ if within_name => Role::Noun,
+                "DT" | "PRP$" | "WP$" | "PDT" => Role::Announcement,
+                // `'s` after a name parts the owner from what is owned; after other nouns it is often part of a term.
+                "POS" if after_name => Role::Announcement,
+                _ if entities[at].is_some() => Role::Noun,
+                "NN" | "NNS" | "NNP" | "NNPS" if is_word(sentence, tokens[at].token.span) => Role::Noun,
+                "CD" => Role::Number,
+                "JJ" | "JJR" | "JJS" | "AFX" => Role::Modifier,
+                // An adverb counts where a hyphen ties it to what follows: `well-known`.
+                "RB" if next_tag == "HYPH" => Role::Modifier,
+                "VBN" | "VBG" => Role::Participle,
+                "HYPH" | "POS" => Role::Joint,
+                _ => Role::None,
+            }
+        };
+        let roles = (0..tokens.len()).map(role).collect();
+        Self { tokens, entities, roles }
     }
-}
 
-fn role(sentence: &str, analysis: &Analysis<'_>, at: usize) -> Role {
-    let Tagged { token, tag } = &analysis.tokens[at];
-    let entity = |span: Span| analysis.entities.iter().find(|entity| entity.span.cover(span) == entity.span);
-    if entity(token.span).is_some_and(|entity| VALUES.contains(&entity.label)) {
-        return Role::None;
+    /// Whether a phrase can begin with a token.
+    fn begins(&self, at: usize) -> bool {
+        match self.roles[at] {
+            Role::Noun | Role::Modifier => true,
+            Role::Participle => at > 0 && self.roles[at - 1] == Role::Announcement,
+            _ => false,
+        }
     }
-    match *tag {
-        "NN" | "NNS" | "NNP" | "NNPS" if is_word(sentence, token.span) => Role::Noun,
-        "CD" => Role::Number,
-        "JJ" | "JJR" | "JJS" | "AFX" => Role::Modifier,
-        // An adverb counts where a hyphen ties it to what follows: `well-known`.
-        "RB" if analysis.tokens.get(at + 1).is_some_and(|next| next.tag == "HYPH") => Role::Modifier,
-        "VBN" | "VBG" => Role::Participle,
-        // `'s` after a name parts the owner from what is owned; after other nouns it is often part of a term.
-        "POS" if at > 0 && entity(analysis.tokens[at - 1].token.span).is_some() => Role::Announcement,
-        "HYPH" | "POS" => Role::Joint,
-        "DT" | "PRP$" | "WP$" | "PDT" => Role::Announcement,
-        _ => Role::None,
+
+    /// Whether a phrase can end with a token. It does not end with a name, which is an entity of its own.
+    fn can_end(&self, at: usize) -> bool {
+        let is_numbered = |at: usize| self.roles[at] == Role::Number && at > 0 && self.roles[at - 1] == Role::Noun;
+        self.entities[at].is_none() && (self.roles[at] == Role::Noun || is_numbered(at))
+    }
+
+    /// Whether the phrase that holds the token before goes on with this one.
+    fn goes_on(&self, at: usize) -> bool {
+        let (before, tag_before) = (self.roles[at - 1], self.tokens[at - 1].tag);
+        match self.roles[at] {
+            // One name after another begins anew.
+            Role::Noun => {
+                self.entities[at] == self.entities[at - 1]
+                    || self.entities[at].is_none()
+                    || self.entities[at - 1].is_none()
+            }
+            Role::Joint => true,
+            // `children free meals`, but `Cold War nuclear tests`.
+            Role::Modifier => tag_before != "NNS",
+            // `people using phones`, but `oil-producing countries`.
+            Role::Participle => before != Role::Noun,
+            Role::Number => before != Role::Noun || tag_before.starts_with("NNP"),
+            Role::Announcement | Role::None => false,
+        }
     }
 }
 
@@ -185,6 +223,7 @@ mod tests {
         check("oil/NN -/HYPH producing/VBG countries/NNS met/VBD", &["oil - producing countries"]);
         check("a/DT well/RB -/HYPH known/VBN used/VBN car/NN dealer/NN", &["well - known used car dealer"]);
         check("Apollo/NNP 11/CD landed/VBD with/IN three/CD men/NNS", &["Apollo 11", "men"]);
+        check("the/DT old/JJ 1995/CD one/CD", &[]);
     }
 
     #[test]
@@ -204,6 +243,10 @@ mod tests {
     fn names_times_amounts_and_empty_words_are_left_out() {
         check("The/DT [New/NNP York/NNP]GPE mayor/NN came/VBD", &["New York mayor"]);
         check("The/DT mayor/NN of/IN [New/NNP York/NNP]GPE", &["mayor"]);
+        check("the/DT Korean/JJ leader/NN [Kim/NNP Il/NNP -/HYPH sung/VBN]PERSON met/VBD", &["Korean leader"]);
+        check("[Paris/NNP]GPE [Texas/NNP]GPE police/NN", &["Texas police"]);
+        check("[Lord/NNP of/IN the/DT Rings/NNPS]WORK_OF_ART fans/NNS", &["Lord of the Rings fans"]);
+        check("[the/DT Republic/NNP of/IN Korea/NNP 's/POS]GPE army/NN", &["army"]);
         check(
             "In/IN [March/NNP 1995/CD]DATE police/NN found/VBD [two/CD hundred/CD]CARDINAL dogs/NNS",
             &["police", "dogs"],

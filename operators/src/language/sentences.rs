@@ -116,7 +116,7 @@ fn starts_item(line: &str) -> bool {
 
 /// Whether a word counts items: `3`, `12`, `b`, `iv`, `2.1`.
 fn is_enumerator(word: &str) -> bool {
-    let is_roman = |digits: &str| word.len() <= 4 && word.chars().all(|letter| digits.contains(letter));
+    let is_roman = |letters: &str| word.len() <= 4 && word.chars().all(|letter| letters.contains(letter));
     let is_number = |part: &str| (1..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_letter = word.len() == 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
     !word.is_empty() && (is_letter || is_roman("IVX") || is_roman("ivx") || word.split('.').all(is_number))
@@ -163,16 +163,14 @@ fn ends(block: &str) -> Vec<usize> {
     ends
 }
 
-/// The bytes of quotes, brackets and numbers of notes (`[12]`) that close with a stop.
+/// The bytes of quotes, brackets and marks of notes (`[12]`, `[b]`) that close with a stop.
 fn closers(after: &str) -> usize {
     let mut rest = after;
     loop {
         let closed = rest.trim_start_matches(is_closer);
         let note = closed.strip_prefix('[').and_then(|note| note.split_once(']'));
         match note {
-            Some((number, left)) if (1..=3).contains(&number.len()) && number.bytes().all(|b| b.is_ascii_digit()) => {
-                rest = left;
-            }
+            Some((mark, left)) if is_enumerator(mark) => rest = left,
             _ => return after.len() - closed.len(),
         }
     }
@@ -181,7 +179,11 @@ fn closers(after: &str) -> usize {
 /// Whether a sentence ends between what it has so far, its stop, and what follows the white space.
 fn is_end(so_far: &str, marks: &str, after: &str) -> bool {
     let follows = after.trim_start_matches(is_opener);
-    if follows.starts_with(char::is_lowercase) {
+    // A year in brackets belongs to what it stands behind: `What Ever Happened to Baby Jane? (1962)`.
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    if follows.starts_with(char::is_lowercase)
+        || after.strip_prefix('(').is_some_and(|inner| inner.starts_with(is_digit))
+    {
         return false;
     }
     if marks != "." {
@@ -192,7 +194,7 @@ fn is_end(so_far: &str, marks: &str, after: &str) -> bool {
     if word.len() == so_far.len() && is_enumerator(word) {
         return false;
     }
-    let before_number = follows.starts_with(|mark: char| mark.is_ascii_digit());
+    let before_number = follows.starts_with(is_digit);
     match abbreviation(word.trim_start_matches(is_opener)) {
         None => true,
         Some(Abbreviation::BeforeName) => false,
@@ -218,14 +220,14 @@ enum Abbreviation {
 /// What kind of abbreviation a word before a stop is, without that stop.
 fn abbreviation(word: &str) -> Option<Abbreviation> {
     match word {
-        "Dr" | "Mr" | "Mrs" | "Ms" | "Mx" | "Prof" | "Gen" | "Gov" | "Sen" | "Rep" | "Rev" | "Hon" | "Capt" | "Col"
-        | "Lt" | "Sgt" | "Maj" | "Cmdr" | "Cpl" | "Pvt" | "Adm" | "Pres" | "Amb" | "Supt" | "Msgr" | "Fr"
-        | "Messrs" | "Mme" | "Mlle" | "Ft" | "vs" | "cf" | "viz" | "ca" | "approx" | "e.g" | "i.e" | "E.g" | "I.e"
-        | "eg" | "ie" | "incl" | "esp" => Some(Abbreviation::BeforeName),
+        "Dr" | "Ph" | "Mr" | "Mrs" | "Ms" | "Mx" | "Prof" | "Gen" | "Gov" | "Sen" | "Rep" | "Rev" | "Hon" | "Capt"
+        | "Col" | "Lt" | "Sgt" | "Maj" | "Cmdr" | "Cpl" | "Pvt" | "Adm" | "Pres" | "Amb" | "Supt" | "Msgr" | "Fr"
+        | "Messrs" | "Mme" | "Mlle" | "Ft" | "vs" | "v" | "cf" | "viz" | "ca" | "approx" | "e.g" | "i.e" | "E.g"
+        | "I.e" | "eg" | "ie" | "incl" | "esp" => Some(Abbreviation::BeforeName),
         "No" | "no" | "Nos" | "nos" | "Nr" | "p" | "pp" | "Vol" | "vol" | "Fig" | "fig" | "Figs" | "figs" | "Sec"
         | "sec" | "Art" | "art" | "Ch" | "ch" | "Eq" | "eq" | "Eqs" | "Ref" | "ref" | "Tab" | "Par" | "par" | "Pt"
-        | "c" | "v" | "§" | "Jan" | "Feb" | "Mar" | "Apr" | "Jun" | "Jul" | "Aug" | "Sep" | "Sept" | "Oct" | "Nov"
-        | "Dec" => Some(Abbreviation::BeforeNumber),
+        | "Op" | "op" | "c" | "b" | "d" | "r" | "fl" | "aft" | "bef" | "§" | "Jan" | "Feb" | "Mar" | "Apr" | "Jun"
+        | "Jul" | "Aug" | "Sep" | "Sept" | "Oct" | "Nov" | "Dec" => Some(Abbreviation::BeforeNumber),
         "a.m" | "p.m" | "A.M" | "P.M" => Some(Abbreviation::OfTheClock),
         "St" | "Mt" | "Inc" | "Corp" | "Co" | "Cos" | "Ltd" | "Jr" | "Sr" | "Bros" | "etc" | "al" | "Ave" | "Blvd"
         | "Rd" | "Est" | "est" | "Dept" | "dept" | "Univ" | "Assn" | "Esq" | "Cie" | "Ala" | "Ariz" | "Ark"

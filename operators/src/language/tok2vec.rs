@@ -53,10 +53,12 @@ impl Tok2Vec {
         }
         let hashed = layers.named("hashembed", columns.len().max(1))?;
         let (shape, _) = hashed[0].array("E")?;
-        let &[_, width @ 1..] = shape.as_slice() else {
-            return Err(
-                hashed[0].unfit(&format!("has an array \"E\" of shape {shape:?}, and rows of numbers are needed"))
-            );
+        let width = match *shape.as_slice() {
+            [_, width] if width > 0 => width,
+            _ => {
+                let what = format!("has an array \"E\" of shape {shape:?}, and rows of numbers are needed");
+                return Err(hashed[0].unfit(&what));
+            }
         };
         let embeddings = hashed.iter().map(|layer| Embedding::parse(layer, width)).collect::<Result<Vec<_>, _>>()?;
         if embeddings.len() != columns.len() {

@@ -1,7 +1,7 @@
 //! The model against spaCy's own output, and against what a person reads in a sentence. Without the model's files the tests
 //! say that they skipped.
 
-use std::{collections::BTreeMap, path::PathBuf, sync::OnceLock, time::Instant};
+use std::{collections::BTreeMap, path::PathBuf, sync::OnceLock};
 
 use hypercane_schemas::Span;
 use serde::Deserialize;
@@ -207,15 +207,4 @@ fn a_missing_or_damaged_file_is_named() {
     files.insert("tagger/cfg".into(), br#"{"labels":["NN","VB"]}"#.to_vec());
     let error = Language::parse(&files).err().unwrap().to_string();
     assert!(error.ends_with("shape [50, 96], and [2, 96] is needed"), "{error}");
-}
-
-#[test]
-fn speed_is_shown() {
-    let (Some(language), Some(references)) = (language(), references()) else { return };
-    let start = Instant::now();
-    let mut n_tokens = 0;
-    while start.elapsed().as_millis() < 500 {
-        n_tokens += references.iter().map(|reference| language.analyse(&reference.text).tokens.len()).sum::<usize>();
-    }
-    println!("{:.0} tokens a second", n_tokens as f64 / start.elapsed().as_secs_f64());
 }

@@ -25,6 +25,8 @@ fn abbreviations_and_initials_end_no_sentence() {
     check("He works at Acme Corp. | The firm is old.");
     check("She has a Ph.D. from M.I.T. and a B.Sc. | It helped her.");
     check("Vitamin C. | It is healthy.");
+    check("In her Ph. D. thesis on Cohens v. Virginia he (b. 1127) played Op. 59. | It was good.");
+    check("He was in Baby Jane? (1962). | He smiled.");
 }
 
 #[test]
@@ -43,7 +45,7 @@ fn numbers_keep_their_points() {
 fn quotes_brackets_and_notes_close_with_their_stop() {
     check("He said \"Stop.\" | Then he left (slowly.) | She stayed.");
     check("“Why?” she asked. | “Because!” he cried. | “I see.”");
-    check("It was so.[3] | He left.[4][12] | She came. | (Or not.)");
+    check("It was so.[3] | He left.[4][b] | She came. | (Or not.)");
     check("Really?! | Yes... | And so on… | The end");
 }
 
