@@ -1,9 +1,11 @@
-//! Runs the conformance vectors for OKH-RAG (`tests/conformance/okh.json`) against the kernels.
+//! Runs the conformance vectors (`tests/conformance`) against the kernels.
 //!
-//! Numbers agree to 1e-9; orders, sets and texts exactly. Cases of kind `train` need a trainable model and are counted
-//! but not run; a kind that is not known fails.
+//! Numbers agree to 1e-9; orders, sets and texts exactly. Every case runs but those named here, which are counted; a kind
+//! that is not known fails.
 
 mod construction;
+mod hyce;
+mod hyperprove;
 mod retrieval;
 
 use std::collections::BTreeMap;
@@ -12,18 +14,11 @@ use serde_json::Value;
 
 use super::precedence::{CausalRule, PrecedenceRules};
 
-/// Runs every case and counts them by kind.
+/// OKH-RAG. Cases of kind `train` need a trainable model.
 #[test]
-fn kernel_conformance() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/conformance/okh.json");
-    let text = std::fs::read_to_string(path).expect("the vectors are part of the repository");
-    let vectors: Value = serde_json::from_str(&text).expect("the vectors are JSON");
-    let (mut run, mut left_out) = (0, 0);
-    for case in list(&vectors["cases"]) {
-        let name = string(&case["name"]);
-        let (kind, _) = name.split_once('/').expect("a name is kind/case");
-        let case = Case { name, params: &case["params"], input: &case["input"], expected: &case["expected"] };
-        let check = match kind {
+fn kernel_conformance_okh() {
+    let check_of = |kind: &str| -> Option<Check> {
+        Some(match kind {
             "split_horizons" => construction::split_horizons,
             "normalise_relation" => construction::normalise_relation,
             "inject_horizons" => construction::inject_horizons,
@@ -41,16 +36,73 @@ fn kernel_conformance() {
             "beam" => retrieval::beam,
             "viterbi" => retrieval::viterbi,
             "scope" => retrieval::scope,
-            "train" => {
-                left_out += 1;
-                continue;
-            }
-            _ => panic!("{name}: no check for this kind"),
-        };
-        check(&case);
-        run += 1;
+            _ => return None,
+        })
+    };
+    assert_eq!(run("okh.json", check_of, |name| name.starts_with("train/")), (134, 8));
+}
+
+/// HyCE-RAG.
+#[test]
+fn kernel_conformance_hyce() {
+    let check_of = |kind: &str| -> Option<Check> {
+        Some(match kind {
+            "retrieval" => hyce::retrieval,
+            "restart" => hyce::restart,
+            "transition" => hyce::transition,
+            "propagation" => hyce::propagation,
+            "fixed_point" => hyce::fixed_point,
+            "hyperedge_confidence" => hyce::hyperedge_confidence,
+            "isolated" => hyce::isolated,
+            "evidence" => hyce::evidence,
+            "top_l" => hyce::top_l,
+            "fusion" => hyce::fusion,
+            "split" => hyce::split,
+            "chain" => hyce::chain,
+            _ => return None,
+        })
+    };
+    assert_eq!(run("hyce.json", check_of, |_| false), (127, 0));
+}
+
+/// HyperProve. Names are synonyms strictly above eta, as the paper's word is; the case left out has the other reading.
+#[test]
+fn kernel_conformance_hyperprove() {
+    let check_of = |kind: &str| -> Option<Check> {
+        Some(match kind {
+            "synonyms" => hyperprove::synonyms,
+            "structure" => hyperprove::structure,
+            "local" => hyperprove::local_walk,
+            "neighbours" => hyperprove::neighbours,
+            "bfs" => hyperprove::bfs,
+            "score" => hyperprove::score,
+            "two_hop" => hyperprove::two_hop,
+            _ => return None,
+        })
+    };
+    assert_eq!(run("hyperprove.json", check_of, |name| name == "synonyms/edge_at_eta_inclusive"), (69, 1));
+}
+
+type Check = fn(&Case<'_>);
+
+/// Runs the cases of a file, but for those left out; counts both.
+fn run(file: &str, check_of: impl Fn(&str) -> Option<Check>, left_out: impl Fn(&str) -> bool) -> (usize, usize) {
+    let path = format!("{}/../tests/conformance/{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the vectors are part of the repository");
+    let vectors: Value = serde_json::from_str(&text).expect("the vectors are JSON");
+    let (mut n_run, mut n_left_out) = (0, 0);
+    for case in list(&vectors["cases"]) {
+        let name = string(&case["name"]);
+        if left_out(name) {
+            n_left_out += 1;
+            continue;
+        }
+        let (kind, _) = name.split_once('/').expect("a name is kind/case");
+        let check = check_of(kind).unwrap_or_else(|| panic!("{name}: no check for this kind"));
+        check(&Case { name, params: &case["params"], input: &case["input"], expected: &case["expected"] });
+        n_run += 1;
     }
-    assert_eq!((run, left_out), (134, 8));
+    (n_run, n_left_out)
 }
 
 /// One case.
@@ -66,6 +118,38 @@ impl Case<'_> {
     fn close(&self, what: &str, given: f64, expected: &Value) {
         let expected = number(expected);
         assert!((given - expected).abs() <= 1e-9, "{}: {what} is {given}, not {expected}", self.name);
+    }
+
+    /// Asserts that numbers by id are the expected ones, with no id more or less.
+    fn close_by_id<'b>(&self, what: &str, given: impl IntoIterator<Item = (&'b str, f64)>, expected: &Value) {
+        let given: BTreeMap<&str, f64> = given.into_iter().collect();
+        let expected = by_id(expected);
+        assert!(given.keys().eq(expected.keys()), "{}: {what} is of {given:?}, not {expected:?}", self.name);
+        for (id, expected) in expected {
+            self.close(&format!("{what} of {id}"), given[id], expected);
+        }
+    }
+
+    /// Asserts that the entries of a matrix that are not 0 are the expected ones.
+    fn close_matrix<'b>(&self, what: &str, given: impl IntoIterator<Item = (&'b str, &'b str, f64)>, expected: &Value) {
+        let given: BTreeMap<(&str, &str), f64> =
+            given.into_iter().map(|(row, column, value)| ((row, column), value)).collect();
+        let expected: BTreeMap<(&str, &str), &Value> =
+            list(expected).iter().map(|entry| ((string(&entry[0]), string(&entry[1])), &entry[2])).collect();
+        assert!(given.keys().eq(expected.keys()), "{}: {what} is {given:?}, not {expected:?}", self.name);
+        for (at, expected) in expected {
+            self.close(&format!("{what} at {at:?}"), given[&at], expected);
+        }
+    }
+
+    /// Asserts that ids are the expected ones, in this order.
+    fn same_ids(&self, what: &str, given: &[&str], expected: &Value) {
+        assert_eq!(given, strings(expected), "{}: {what}", self.name);
+    }
+
+    /// A parameter that is a number.
+    fn param(&self, name: &str) -> f64 {
+        number(&self.params[name])
     }
 
     /// The rules that a case brings.
@@ -104,6 +188,12 @@ fn string(value: &Value) -> &str {
 
 fn strings(value: &Value) -> Vec<&str> {
     list(value).iter().map(string).collect()
+}
+
+/// Values by id.
+fn by_id(value: &Value) -> BTreeMap<&str, &Value> {
+    let values = value.as_object().unwrap_or_else(|| panic!("{value} should have ids as keys"));
+    values.iter().map(|(id, value)| (id.as_str(), value)).collect()
 }
 
 fn number(value: &Value) -> f64 {

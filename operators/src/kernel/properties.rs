@@ -2,6 +2,8 @@
 //!
 //! Numbers are dyadic fractions, so that equal scores are equal in every order of summation and ties are met often.
 
+mod hypergraphs;
+
 use std::collections::BTreeSet;
 
 use hypercane_schemas::{Cell, Fixed, GroupKey, Precedence, Rule};
