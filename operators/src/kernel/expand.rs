@@ -32,7 +32,7 @@ pub struct Expanded {
 }
 
 /// E_q: the K_h candidates with the highest s_hyp, best first, equal ones by id (HyCE-RAG eq. 15 to 19). `entry` are the
-/// entry entities by index, ascending; `carries` says which entities carry expansion (a hub carries none, as an entry
+/// entry entities by index, without repeats; `carries` says which entities carry expansion (a hub carries none, as an entry
 /// entity neither); `relevance` gives s_rel, and is asked for candidates only. Cost: that of [`candidates`] and [`score`].
 pub fn expand<E, V>(
     graph: &Hypergraph<E, V>,
@@ -49,46 +49,43 @@ pub fn expand<E, V>(
 
 /// E_c: the hyperedges met within some hops, each with the hop in which it was met first, ascending (HyCE-RAG eq. 15,
 /// repeated with the entities reached). Entities that do not carry expansion are reached, but lead nowhere. Cost: the
-/// incidences of the hyperedges met, and clearing one mark a hyperedge and entity.
+/// incidences of the hyperedges met, and a pass over one mark for each hyperedge and entity.
 pub fn candidates<E, V>(
     graph: &Hypergraph<E, V>,
     entry: &[u32],
     carries: impl Fn(u32) -> bool,
     hops: usize,
 ) -> Vec<(u32, usize)> {
-    let mut met = vec![false; graph.hyperedges().len()];
+    // 0: not met.
+    let mut met_in = vec![0; graph.hyperedges().len()];
     let mut reached = vec![false; graph.entities().len()];
-    let mut found: Vec<(u32, usize)> = Vec::new();
-    let mut frontier: Vec<u32> = Vec::new();
     let mut arrive = |entity: u32, frontier: &mut Vec<u32>| {
         if !std::mem::replace(&mut reached[entity as usize], true) && carries(entity) {
             frontier.push(entity);
         }
     };
+    let mut frontier: Vec<u32> = Vec::new();
     entry.iter().for_each(|&entity| arrive(entity, &mut frontier));
     for hop in 1..=hops {
-        let first = found.len();
-        for &entity in &frontier {
-            for &hyperedge in graph.hyperedges_of(entity) {
-                if !std::mem::replace(&mut met[hyperedge as usize], true) {
-                    found.push((hyperedge, hop));
-                }
+        let mut next = Vec::new();
+        for &hyperedge in frontier.iter().flat_map(|&entity| graph.hyperedges_of(entity)) {
+            let met_in = &mut met_in[hyperedge as usize];
+            if *met_in == 0 {
+                *met_in = hop;
+                graph.entities_of(hyperedge).iter().for_each(|&entity| arrive(entity, &mut next));
             }
         }
-        frontier.clear();
-        if found.len() == first {
+        if next.is_empty() {
             break;
         }
-        for &(hyperedge, _) in &found[first..] {
-            graph.entities_of(hyperedge).iter().for_each(|&entity| arrive(entity, &mut frontier));
-        }
+        frontier = next;
     }
-    found.sort_unstable();
-    found
+    (0u32..).zip(met_in).filter(|&(_, hop)| hop > 0).collect()
 }
 
 /// s_entry and s_hyp of candidates (HyCE-RAG eq. 16 and 17). s_entry counts the entry entities themselves, so it is 0 for
-/// what only farther hops reach. Cost: the candidates' incidences, times the logarithm of the count of entry entities.
+/// what only farther hops reach. Cost: the candidates, the hyperedges of the entry entities, and clearing one count for each
+/// hyperedge.
 pub fn score<E, V>(
     graph: &Hypergraph<E, V>,
     candidates: &[(u32, usize)],
@@ -97,12 +94,15 @@ pub fn score<E, V>(
     settings: &ExpandSettings,
 ) -> Vec<Expanded> {
     let ExpandSettings { beta, epsilon, .. } = *settings;
+    let mut n_entry = vec![0u32; graph.hyperedges().len()];
+    for &hyperedge in entry.iter().flat_map(|&entity| graph.hyperedges_of(entity)) {
+        n_entry[hyperedge as usize] += 1;
+    }
     candidates
         .iter()
         .map(|&(hyperedge, hop)| {
-            let members = graph.entities_of(hyperedge);
-            let shared = members.iter().filter(|member| entry.binary_search(member).is_ok()).count();
-            let share = shared as f64 / (members.len() as f64 + epsilon);
+            let n_members = graph.entities_of(hyperedge).len() as f64;
+            let share = f64::from(n_entry[hyperedge as usize]) / (n_members + epsilon);
             let relevance = relevance(hyperedge);
             Expanded { hyperedge, hop, entry: share, relevance, score: beta * share + (1.0 - beta) * relevance }
         })

@@ -26,7 +26,8 @@ pub struct FactWalk<F, N> {
 }
 
 impl<F: Ord + Clone, N: Ord + Clone> FactWalk<F, N> {
-    /// T_s over all facts, from the ties of each: its expanded participants and its document. Cost: sorting the ties.
+    /// T_s over all facts, from the ties of each: its expanded participants and its document. A tie that is left out, such as
+    /// a hub, carries no step and counts in no row. Cost: sorting the ties.
     pub fn new(ties: impl IntoIterator<Item = (F, N)>) -> Self {
         let graph = Hypergraph::new(ties);
         let degrees = (0..graph.entities().len() as u32).map(|tie| graph.hyperedges_of(tie).len() as f64).collect();
@@ -126,9 +127,10 @@ impl<F, N> FactWalk<F, N> {
         let mut visits = Sparse::new(self.row_sums.len());
         let mut mass = heaviest(seeds.to_vec(), settings.facts);
         let starts: Vec<u32> = mass.iter().map(|&(fact, _)| fact).collect();
-        for step in 1..=settings.steps {
+        let mut weight = 1.0;
+        for _ in 0..settings.steps {
             mass = self.step_with(&mass, &mut scratch);
-            let weight = settings.damping.powi(step as i32);
+            weight *= settings.damping;
             mass.iter().for_each(|&(fact, mass)| visits.add(fact, weight * mass));
             mass = heaviest(mass, settings.facts);
         }
