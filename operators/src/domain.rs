@@ -12,12 +12,17 @@ mod questions;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 pub use anchor::{AnchorMatch, Anchors, Event};
 pub use error::DomainError;
 pub use names::{NameIndex, name_form, slug};
-pub use pack::{AttributeKind, AttributeSpec, CausalRule, ChangeOf, ChangeRelations, EntityType, Family, StatusClass};
+pub use pack::{
+    AttributeKind, AttributeSpec, CausalRule, ChangeOf, ChangeRelations, Embeds, EntityType, Family, StatusClass,
+};
 pub use places::{Found, Place, Port, Sector};
 pub use questions::{
     Conditions, Crossing, InsteadOf, Intents, Level, Measure, Numbers, ProductWords, Questions, Roles, Series, Types,
@@ -25,7 +30,10 @@ pub use questions::{
 
 use hypercane_schemas::Category;
 
-use crate::kernel::normalise_relation::{Match, Relations, label_form};
+use crate::{
+    kernel::normalise_relation::{Match, Relations, label_form},
+    language::Language,
+};
 use pack::Pack;
 
 /// The name of the pack's main file, as errors show it.
@@ -42,6 +50,7 @@ pub struct Domain {
     port_names: NameIndex,
     sector_names: NameIndex,
     questions: Questions,
+    language: Option<Arc<Language>>,
 }
 
 /// How a relation label was recognised.
@@ -103,7 +112,28 @@ impl Domain {
             Some(file) => Questions::parse(file, table(tables, file, "tables.questions")?, &pack)?,
             None => Questions::default(),
         };
-        Ok(Self { pack, questions, ports, sectors, family_of, relations, port_names, sector_names })
+        Ok(Self { pack, questions, ports, sectors, family_of, relations, port_names, sector_names, language: None })
+    }
+
+    /// The name of the language model that the pack reads texts with which are no product of a grammar.
+    pub fn language_name(&self) -> Option<&str> {
+        self.pack.language.as_deref()
+    }
+
+    /// The pack with its language model.
+    #[must_use]
+    pub fn with_language(self, language: Arc<Language>) -> Self {
+        Self { language: Some(language), ..self }
+    }
+
+    /// The language model, where the pack has one and it was given.
+    pub fn language(&self) -> Option<&Language> {
+        self.language.as_deref()
+    }
+
+    /// Under which text facts are embedded.
+    pub fn embeds(&self) -> Embeds {
+        self.pack.embeds
     }
 
     /// The pack's name, such as `cyclone`.

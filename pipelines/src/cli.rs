@@ -7,6 +7,7 @@ mod compact;
 mod demo;
 mod eval;
 mod export;
+mod multihop;
 mod progress;
 mod publish;
 mod replay_rejects;

@@ -100,6 +100,17 @@ pub struct AttributeSpec {
     pub cues: Vec<String>,
 }
 
+/// Under which text facts are embedded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Embeds {
+    /// Relation, evidence with numbers and times folded away, and lasting entities.
+    #[default]
+    Folded,
+    /// The evidence as it stands.
+    Evidence,
+}
+
 /// A class of storm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -135,6 +146,10 @@ pub(super) struct Pack {
     pub(super) fuzzy_threshold: f64,
     #[serde(default)]
     pub(super) open_family: Option<u8>,
+    #[serde(default)]
+    pub(super) language: Option<String>,
+    #[serde(default)]
+    pub(super) embeds: Embeds,
     #[serde(default)]
     pub(super) coverage_phases: Vec<String>,
     #[serde(default)]

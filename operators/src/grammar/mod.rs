@@ -12,6 +12,7 @@ mod names;
 pub mod other_services;
 pub mod prose;
 pub mod pws;
+pub mod statements;
 pub mod tcd;
 pub mod tce;
 pub mod tcm;
@@ -136,6 +137,12 @@ fn awips(text: &str) -> Option<Kind> {
 /// The facts of a document, or why it has none.
 pub fn extract(document: &Document, domain: &Domain) -> Result<Extraction, Failure> {
     let text = document.text.as_str();
+    if domain.language_name().is_some() && document.source_kind.as_deref().and_then(Kind::named).is_none() {
+        let language = domain.language().ok_or_else(|| {
+            reject(text, "the domain pack reads texts with a language model, and none was given; `make models`".into())
+        })?;
+        return Ok(statements::extract(document, language));
+    }
     let kind = detect(text, document.source_kind.as_deref());
     let mut extraction = read(kind, document, domain)?;
     match kind {

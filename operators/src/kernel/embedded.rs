@@ -10,7 +10,7 @@ use hypercane_schemas::{ContentHash, EntityKey, text};
 
 use crate::{
     assertion::Assertion,
-    domain::Domain,
+    domain::{Domain, Embeds},
     extraction::Mention,
     kernel::{Named, embedding_text},
 };
@@ -21,8 +21,12 @@ pub fn embedded_as(embedding_text: &str) -> ContentHash {
 }
 
 /// The text under which a fact is embedded. Entities whose type carries no expansion (a storm is in all that is said of
-/// it) are left out: links find them exactly, and facts that differ in them alone share a text.
+/// it) are left out: links find them exactly, and facts that differ in them alone share a text. A pack without links embeds
+/// the evidence as it stands.
 pub fn fact_embedding_text(relation: &str, evidence: &str, mentions: &[Mention], domain: &Domain) -> String {
+    if domain.embeds() == Embeds::Evidence {
+        return evidence.to_owned();
+    }
     let named = mentions.iter().filter(|mention| domain.expands(&mention.kind));
     embedding_text(relation, evidence, named.map(Named::from))
 }

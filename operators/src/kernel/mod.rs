@@ -28,6 +28,7 @@ pub mod normalise_relation;
 pub mod number_words;
 pub mod objective;
 pub mod overlap;
+pub mod passages;
 pub mod precedence;
 pub mod propagate;
 pub mod prove;

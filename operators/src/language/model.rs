@@ -1,6 +1,6 @@
 //! A trained model of a language: from a sentence to its tokens with tags, and its named entities.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use hypercane_schemas::Span;
 use xxhash_rust::xxh3::Xxh3;
@@ -108,6 +108,19 @@ impl Language {
             NamedEntity { span, label: found.label }
         });
         (self.tagger.tags(&features), entities.collect())
+    }
+}
+
+/// Models of the same files are the same.
+impl PartialEq for Language {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl fmt::Debug for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Language").field("id", &self.id).finish_non_exhaustive()
     }
 }
 

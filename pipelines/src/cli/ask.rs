@@ -16,10 +16,7 @@ use super::{progress::Progress, setup};
 use crate::{
     ask::{Answer, ask_lake},
     config::Config,
-    connect::{
-        lake::{self, Lake},
-        packs,
-    },
+    connect::lake::{self, Lake},
     export::AsOf,
     vectors::recorded_vectors,
 };
@@ -98,7 +95,7 @@ fn of_lake(
     progress: &Progress,
 ) -> anyhow::Result<(Answer, Arc<Domain>)> {
     progress.say("opening the lake");
-    let domain = Arc::new(packs::load(&arguments.domain)?);
+    let domain = setup::domain(&arguments.domain)?;
     let lake = runtime.block_on(Lake::view(location, lake::Options::default()))?;
     let as_of = arguments.as_of_epoch.map_or(AsOf::Latest, AsOf::Epoch);
     let epoch = runtime.block_on(as_of.epoch(&lake))?;
@@ -130,7 +127,7 @@ fn of_pipeline(
 
     let _ = runtime;
     let config = Config::load(config, std::env::vars())?;
-    let domain = Arc::new(packs::load(&config.pipeline.domain)?);
+    let domain = setup::domain(&config.pipeline.domain)?;
     let kafka = config
         .source
         .kafka

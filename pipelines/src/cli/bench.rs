@@ -11,10 +11,7 @@ use anyhow::Context as _;
 use super::{eval::vectors_file, progress::Progress, setup, soak};
 use crate::{
     bench::{Bench, Load},
-    connect::{
-        embed::{Hashed, MemoryStore},
-        packs,
-    },
+    connect::embed::{Hashed, MemoryStore},
     eval::{Question, read_corpus, read_questions},
 };
 
@@ -119,7 +116,7 @@ fn measure(arguments: &Live, lake: PathBuf) -> anyhow::Result<ExitCode> {
     let bench = Bench {
         documents,
         queries: questions.iter().map(Question::query).collect(),
-        domain: Arc::new(packs::load(&arguments.domain)?),
+        domain: setup::domain(&arguments.domain)?,
         recorded,
         n_workers: arguments.workers,
         n_records: arguments.records,

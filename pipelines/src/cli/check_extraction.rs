@@ -2,7 +2,8 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use crate::{check_extraction::check, connect::packs};
+use super::setup;
+use crate::check_extraction::check;
 
 /// Compare what the grammars extract with independent tables.
 #[derive(Debug, clap::Args)]
@@ -18,7 +19,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let domain = packs::load(&arguments.domain)?;
+    let domain = setup::domain(&arguments.domain)?;
     let report = check(&arguments.dir, &domain)?;
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&report)?);

@@ -4,7 +4,6 @@ use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::Arc,
 };
 
 use anyhow::Context as _;
@@ -17,7 +16,6 @@ use crate::{
     connect::{
         format::{Decoder, Input},
         lake::{self, Lake},
-        packs,
         transport::RawRecord,
     },
     pipeline::Pipeline,
@@ -105,7 +103,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let location = arguments.lake.to_string_lossy().into_owned();
     let lake = runtime.block_on(Lake::open(&location, "demo", lake::Options::default()))?;
     let recorded = runtime.block_on(setup::recorded_in_lake(model, 2, &lake))?;
-    let domain = Arc::new(packs::load("cyclone")?);
+    let domain = setup::domain("cyclone")?;
     let mut pipeline = runtime.block_on(Pipeline::start(arguments.workers, domain, recorded, Some(lake)))?;
     pipeline.watch_models(setup::model_progress());
     let mut replay = match &arguments.brokers {

@@ -12,9 +12,9 @@ use hypercane_operators::extract;
 use hypercane_schemas::{AnswerStep, Document, QueryId};
 use jiff::Timestamp;
 
-use super::setup;
+use super::{multihop, setup};
 use crate::{
-    connect::{format::Input, packs},
+    connect::format::Input,
     eval::{Report, judge, read_corpus, read_questions},
     pipeline::Pipeline,
 };
@@ -31,6 +31,9 @@ enum Set {
     /// Advisories, ports and their questions: for each skill the share of the needed documents cited by the best three
     /// trajectories, the share in right order, and documents cited that were issued after the question's time.
     Cyclone(Cyclone),
+    /// Corpora of passages with questions that need several of them: for each set and way of ranking the share of the needed
+    /// passages among the first two, five and ten.
+    Multihop(multihop::Arguments),
 }
 
 #[derive(Debug, clap::Args)]
@@ -59,11 +62,14 @@ struct Cyclone {
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let Set::Cyclone(arguments) = &arguments.set;
+    let arguments = match &arguments.set {
+        Set::Cyclone(arguments) => arguments,
+        Set::Multihop(arguments) => return multihop::run(arguments),
+    };
     let questions = arguments.questions.clone().unwrap_or_else(|| arguments.data.join("questions.jsonl"));
     let questions = read_questions(&questions)?;
     let documents = read_corpus(&arguments.data)?;
-    let domain = Arc::new(packs::load(&arguments.domain)?);
+    let domain = setup::domain(&arguments.domain)?;
     let issued = issue_times(&documents, &domain);
     let runtime = setup::runtime()?;
     let model = setup::model(&setup::model_folder(arguments.model.as_deref()))?;

@@ -21,7 +21,6 @@ use crate::{
         self, files,
         format::Decoder,
         lake::{self, Lake},
-        packs,
         peers::Cluster,
         transport::{Feed, Limits, Sink},
     },
@@ -56,7 +55,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let config = Config::load(&arguments.config, std::env::vars())?;
     let layout = layout(&config, arguments)?;
-    let domain = Arc::new(packs::load(&config.pipeline.domain)?);
+    let domain = setup::domain(&config.pipeline.domain)?;
     let runtime = setup::runtime()?;
     let stop = Stop::on_signal(&runtime);
     let lake = runtime.block_on(open_lake(&config, &layout))?;

@@ -7,11 +7,13 @@ use std::{
 };
 
 use anyhow::Context as _;
+use hypercane_operators::domain::Domain;
 
 use crate::{
     connect::{
         embed::{EmbedService, Embedder, FileStore, Model, Recorded, ServiceSettings, VectorStore},
         lake::Lake,
+        packs,
     },
     vectors::LakeVectors,
 };
@@ -24,6 +26,11 @@ const BLOCKING_THREADS: usize = 24;
 pub(super) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.max_blocking_threads(BLOCKING_THREADS).enable_all().build().context("the runtime can't be started")
+}
+
+/// Loads a domain pack, with its language model where it has one.
+pub(super) fn domain(name: &str) -> anyhow::Result<Arc<Domain>> {
+    Ok(Arc::new(packs::load_with_models(name, &cache().join("models"))?))
 }
 
 /// Loads the embedding model.

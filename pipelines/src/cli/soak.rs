@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     bench::soak::{self, Sample, Verdict},
-    connect::{embed::Hashed, packs, transport::RawRecord},
+    connect::{embed::Hashed, transport::RawRecord},
 };
 
 /// Memory or files have grown. Arguments that can't be used end the command with 2.
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &Soak, folder: PathBuf) -> anyhow::Result<ExitCode>
     let soak = soak::Soak {
         storm,
         queries,
-        domain: Arc::new(packs::load("cyclone")?),
+        domain: setup::domain("cyclone")?,
         model,
         n_workers: arguments.workers,
         rate: arguments.rate,

@@ -1,15 +1,12 @@
 //! `hypercane verify`: whether a lake holds what follows from its own input.
 
-use std::{process::ExitCode, sync::Arc};
+use std::process::ExitCode;
 
 use comfy_table::{CellAlignment, presets::ASCII_MARKDOWN};
 
 use super::{progress::Progress, setup};
 use crate::{
-    connect::{
-        lake::{self, Lake},
-        packs,
-    },
+    connect::lake::{self, Lake},
     verify::{Difference, Settings, Verified, verify},
 };
 
@@ -61,7 +58,7 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let runtime = setup::runtime()?;
     let progress = Progress::start(&runtime);
-    let domain = Arc::new(packs::load(&arguments.domain)?);
+    let domain = setup::domain(&arguments.domain)?;
     let settings = Settings {
         sample: arguments.sample.map(|size| usize::try_from(size).unwrap_or(usize::MAX)),
         seed: arguments.seed,

@@ -4,8 +4,10 @@ use std::{
     collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
+use super::models::load_language;
 use hypercane_operators::{
     domain::{DOMAIN_FILE, Domain, DomainError},
     kernel::PrecedenceRules,
@@ -15,7 +17,7 @@ use hypercane_operators::{
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Neither a folder nor a pack that ships.
-    #[error("there is no domain pack {name:?}: it is no folder, and the packs that ship are: cyclone")]
+    #[error("there is no domain pack {name:?}: it is no folder, and the packs that ship are: cyclone, general")]
     Unknown {
         /// What was asked for.
         name: String,
@@ -28,6 +30,15 @@ pub enum Error {
         /// Why.
         #[source]
         cause: io::Error,
+    },
+    /// Its language model can't be loaded.
+    #[error("the domain pack {name:?} reads texts with a language model")]
+    Language {
+        /// The pack.
+        name: String,
+        /// Why.
+        #[source]
+        cause: super::Error,
     },
     /// The pack is wrong.
     #[error(transparent)]
@@ -53,6 +64,18 @@ pub fn load(name: &str) -> Result<Domain, Error> {
     Ok(domain)
 }
 
+/// Loads a pack with its language model, where it has one: from the folder of its name in that of the models.
+///
+/// # Errors
+/// As [`load`], and the language model is not there or is none.
+pub fn load_with_models(name: &str, models: &Path) -> Result<Domain, Error> {
+    let domain = load(name)?;
+    let Some(language) = domain.language_name() else { return Ok(domain) };
+    let language =
+        load_language(&models.join(language)).map_err(|cause| Error::Language { name: name.into(), cause })?;
+    Ok(domain.with_language(Arc::new(language)))
+}
+
 fn read(name: &str) -> Result<Domain, Error> {
     let folder = Path::new(name);
     if folder.is_dir() {
@@ -68,6 +91,7 @@ fn read(name: &str) -> Result<Domain, Error> {
             let tables = tables.map(|(file, text)| (file.to_owned(), text.to_owned())).into();
             Ok(Domain::parse(include_str!("../../../data/domains/cyclone/domain.toml"), &tables)?)
         }
+        "general" => Ok(Domain::parse(include_str!("../../../data/domains/general/domain.toml"), &BTreeMap::new())?),
         _ => Err(Error::Unknown { name: name.into() }),
     }
 }
@@ -91,11 +115,21 @@ fn load_folder(folder: &Path) -> Result<Domain, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::load;
+    use super::{load, load_with_models};
 
     #[test]
-    fn the_pack_that_ships_loads_from_anywhere() {
-        assert_eq!(load("cyclone").unwrap().name(), "cyclone");
+    fn the_packs_that_ship_load_from_anywhere() {
+        for name in ["cyclone", "general"] {
+            assert_eq!(load(name).unwrap().name(), name);
+        }
+    }
+
+    #[test]
+    fn a_pack_without_its_language_model_says_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = anyhow::Error::from(load_with_models("general", folder.path()).unwrap_err());
+        assert!(format!("{error:#}").contains("make models"), "{error:#}");
+        assert!(load_with_models("cyclone", folder.path()).is_ok());
     }
 
     #[test]

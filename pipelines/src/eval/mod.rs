@@ -5,6 +5,7 @@
 
 mod corpus;
 mod judge;
+pub mod multihop;
 mod questions;
 mod report;
 
@@ -38,6 +39,34 @@ pub enum Error {
         line: usize,
         /// Why.
         source: serde_json::Error,
+    },
+    /// A line of a corpus or of its questions can't be read.
+    #[error("{} line {line} is none that a set holds", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// The folder has no set, or none of a name.
+    #[error("{} has no set{}; a set is a folder with corpus.jsonl and questions.jsonl", folder.display(), name.as_ref().map(|name| format!(" {name:?}")).unwrap_or_default())]
+    NoSet {
+        /// The folder.
+        folder: PathBuf,
+        /// The name that was asked for.
+        name: Option<String>,
+    },
+    /// A question needs a passage that its set does not hold.
+    #[error("{}: the question {question:?} needs the passage {id:?}, which the corpus does not hold", path.display())]
+    NoPassage {
+        /// The file of the questions.
+        path: PathBuf,
+        /// The question.
+        question: String,
+        /// The passage.
+        id: String,
     },
     /// The folder has no document.
     #[error("{} holds no document", .0.display())]

@@ -191,7 +191,7 @@ fn a_missing_or_damaged_file_is_named() {
         assert_eq!(Language::parse(&files).err(), Some(LanguageError::Missing { file: name }));
         for damage in [&bytes[..bytes.len() / 2], &b"\xc1"[..], b"", b"{}"] {
             files.insert(name.into(), damage.to_vec());
-            let error = Language::parse(&files).err().expect(name).to_string();
+            let error = Language::parse(&files).expect_err(name).to_string();
             assert!(error.contains(name), "{error}");
         }
     }
