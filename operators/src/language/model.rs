@@ -15,8 +15,7 @@ use super::{
 
 /// spaCy's small English pipeline (`en_core_web_sm` 3.8), or one that is made alike.
 ///
-/// It gives what spaCy gives for a sentence by itself, but that white space is no token, and that the rare exceptions of the
-/// tokenizer that only show after a word was cut are left out.
+/// It gives what spaCy gives for a sentence by itself, but that white space is no token.
 pub struct Language {
     id: String,
     tokenizer: Tokenizer,

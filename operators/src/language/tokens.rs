@@ -17,6 +17,9 @@ pub(super) const NORMS_FILE: &str = "vocab/lookups.bin";
 /// language is that long.
 const LONGEST_WORD: usize = 256;
 
+/// Exceptions that the rules cut into more tokens stay cut; the longest are of emoticons.
+const MOST_REJOINED: usize = 6;
+
 /// A word, a mark, or a part of a contraction such as `n't`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
@@ -115,6 +118,7 @@ impl Tokenizer {
 
     /// Adds the tokens of a word that begins at a byte of the sentence.
     fn cut(&self, sentence: &str, start: usize, word: &str, tokens: &mut Vec<Token>) {
+        let n_before = tokens.len();
         let (mut first, mut last) = (0, word.len());
         let mut suffixes = Vec::new();
         // Every rule names a mark or a digit.
@@ -147,14 +151,7 @@ impl Tokenizer {
         }
         let rest = &word[first..last];
         if let Some(pieces) = self.exceptions.get(rest) {
-            let mut at = start + first;
-            for piece in pieces {
-                self.push(sentence, at, piece.length, tokens);
-                if let (Some(norm), Some(token)) = (&piece.norm, tokens.last_mut()) {
-                    token.norm.clone_from(norm);
-                }
-                at += piece.length;
-            }
+            self.push_pieces(sentence, start + first, pieces, tokens);
         } else if !rest.is_empty() {
             let mut at = 0;
             if has_marks && !self.url.is_match(rest) {
@@ -173,6 +170,39 @@ impl Tokenizer {
         for suffix in suffixes.into_iter().rev() {
             self.push(sentence, at, suffix, tokens);
             at += suffix;
+        }
+        if has_marks {
+            self.rejoin(sentence, n_before, tokens);
+        }
+    }
+
+    /// Puts together what the rules have cut within an exception, such as the two quotes of `''is`.
+    fn rejoin(&self, sentence: &str, n_before: usize, tokens: &mut Vec<Token>) {
+        let cut = tokens.split_off(n_before);
+        let mut at = 0;
+        while at < cut.len() {
+            let most = cut.len().min(at + MOST_REJOINED);
+            let longest = (at + 2..=most).rev().find_map(|end| {
+                let joined = cut[at].span.cover(cut[end - 1].span);
+                Some((end, self.exceptions.get(joined.of(sentence)?)?))
+            });
+            if let Some((end, pieces)) = longest {
+                self.push_pieces(sentence, cut[at].span.start as usize, pieces, tokens);
+                at = end;
+            } else {
+                tokens.push(cut[at].clone());
+                at += 1;
+            }
+        }
+    }
+
+    fn push_pieces(&self, sentence: &str, mut start: usize, pieces: &[Piece], tokens: &mut Vec<Token>) {
+        for piece in pieces {
+            self.push(sentence, start, piece.length, tokens);
+            if let (Some(norm), Some(token)) = (&piece.norm, tokens.last_mut()) {
+                token.norm.clone_from(norm);
+            }
+            start += piece.length;
         }
     }
 

@@ -163,6 +163,7 @@ fn contractions_and_marks_are_tokens() {
         shown("see https://example.com/a?b=1, John.Smith@example.org!"),
         "see https://example.com/a?b=1 , John.Smith@example.org !"
     );
+    assert_eq!(shown("''The End'' (1999)''."), "'' The End '' ( 1999 ) '' .");
     let long = "(".repeat(300);
     assert_eq!(words(&long), [long]);
     assert!(words("").is_empty());
