@@ -126,6 +126,8 @@ impl<'a> Parts<'a> {
                 // `'s` after a name parts the owner from what is owned; after other nouns it is often part of a term.
                 "POS" if after_name => Role::Announcement,
                 _ if entities[at].is_some() => Role::Noun,
+                // Behind `non` and `anti` the tagger takes a hyphen for what follows it.
+                _ if is_hyphen(sentence, tokens, at) => Role::Joint,
                 "NN" | "NNS" | "NNP" | "NNPS" if is_word(sentence, tokens[at].token.span) => Role::Noun,
                 "CD" => Role::Number,
                 "JJ" | "JJR" | "JJS" | "AFX" => Role::Modifier,
@@ -174,6 +176,12 @@ impl<'a> Parts<'a> {
             Role::Announcement | Role::None => false,
         }
     }
+}
+
+/// Whether a token ties its neighbours together.
+fn is_hyphen(sentence: &str, tokens: &[Tagged<'_>], at: usize) -> bool {
+    let is_tight = at > 0 && !tokens[at - 1].token.space_after && !tokens[at].token.space_after;
+    is_tight && matches!(tokens[at].token.span.of(sentence), Some("-" | "‐" | "–"))
 }
 
 fn is_word(sentence: &str, span: Span) -> bool {

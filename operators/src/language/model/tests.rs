@@ -7,7 +7,10 @@ use hypercane_schemas::Span;
 use serde::Deserialize;
 
 use super::{super::LanguageError, Language, Token};
-use crate::language::features::{prefix, shape, suffix};
+use crate::language::{
+    features::{prefix, shape, suffix},
+    noun_phrases,
+};
 
 /// The files of the model that `make models` fetched, or `None`.
 fn files() -> Option<BTreeMap<String, Vec<u8>>> {
@@ -130,6 +133,15 @@ fn people_places_and_dates_are_found() {
         "The U.S. Army sold $3,400 worth of coal to Germany.",
         &[("The U.S. Army", "ORG"), ("3,400", "MONEY"), ("Germany", "GPE")],
     );
+}
+
+#[test]
+fn phrases_with_hyphens_are_whole() {
+    let Some(language) = language() else { return };
+    let text = "The non-profit group helped COVID-19 patients, anti-war protests and oil-producing countries.";
+    let phrases = noun_phrases(text, &language.analyse(text));
+    let shown: Vec<_> = phrases.iter().map(|span| span.of(text).unwrap()).collect();
+    assert_eq!(shown, ["non-profit group", "COVID-19 patients", "anti-war protests", "oil-producing countries"]);
 }
 
 #[test]
