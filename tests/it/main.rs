@@ -6,6 +6,7 @@
 //! - `plain`: the hypergraph by its definition, from scratch
 //! - `hypergraph`: incremental equals rebuild, on 1, 2 and 4 workers
 //! - `cluster`: several processes are one pipeline, also after one of them dies
+//! - `general`: any English text, read sentence by sentence
 //! - `command`: the command, as users run it
 //! - `bad_input`: what cannot be used is kept with its reason, and the stream goes on
 //! - `lakes`: small lakes, made by a pipeline
@@ -29,6 +30,7 @@ mod command;
 mod compact;
 mod export;
 mod faults;
+mod general;
 mod harness;
 mod histories;
 mod hypergraph;

@@ -1,7 +1,8 @@
 //! General English text: each sentence is one atomic fact (HyperProve 3.1), made to stand by itself.
 //!
-//! A fact joins what its sentence names, what it speaks of without a name, the subject of the document's title, and the
-//! document (HyperProve: the incidence of a fact is its participants and its source).
+//! A fact joins what its sentence names, what it speaks of without a name, and the subject of the document's title. Its source
+//! is in its provenance and not among them, so that texts which say the same share one fact; a sentence that has only one
+//! thing to join is joined with its document.
 
 use hypercane_schemas::{Document, EntityKey, Fixed, GroupKey, Origin, Span};
 
@@ -27,8 +28,7 @@ pub(super) fn extract(document: &Document, language: &Language) -> Extraction {
     let mut facts = Vec::new();
     for span in sentences(&document.text) {
         let Some(sentence) = span.of(&document.text) else { continue };
-        let mut mentions = vec![mention(format!("document:{}", document.key.0), &document.key.0, DOCUMENT, "source")];
-        mentions.extend(title.map(|title| mention(name(title), title, SUBJECT, "title")));
+        let mut mentions = Vec::from_iter(title.map(|title| mention(name(title), title, SUBJECT, "title")));
         let analysis = language.analyse(sentence);
         let mut first_named = None;
         for entity in &analysis.entities {
@@ -46,7 +46,11 @@ pub(super) fn extract(document: &Document, language: &Language) -> Extraction {
                 mentions.push(mention(name(text), text, CONCEPT, "mention"));
             }
         }
-        if mentions.len() > 1 {
+        if !mentions.is_empty() {
+            if mentions.iter().all(|other| other.entity == mentions[0].entity) {
+                let key = &document.key.0;
+                mentions.push(mention(format!("document:{key}"), key, DOCUMENT, "source"));
+            }
             let text = self_standing(sentence, subject.as_deref());
             facts.push(fact(text, span, mentions, &group));
         }
