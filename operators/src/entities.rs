@@ -18,18 +18,20 @@ pub fn entities<'scope>(
         .flat_map(|(_, fact)| {
             let confidence = fact.hyperedge.confidence;
             let mentions = fact.mentions.clone();
-            mentions
-                .into_iter()
-                .map(move |mention| (mention.entity, (mention.name, mention.kind, mention.aliases, confidence)))
+            mentions.into_iter().map(move |mention| {
+                (mention.entity, (mention.name, mention.kind, mention.description, mention.aliases, confidence))
+            })
         })
         .reduce_named("Entities", move |key, mentions, output| {
-            let mentions = mentions.iter().map(|((name, kind, aliases, confidence), count)| kernel::EntityMention {
-                name,
-                kind,
-                aliases,
-                confidence: *confidence,
-                count: u32::try_from(*count).unwrap_or(0),
-            });
+            let mentions =
+                mentions.iter().map(|((name, kind, description, aliases, confidence), count)| kernel::EntityMention {
+                    name,
+                    kind,
+                    description,
+                    aliases,
+                    confidence: *confidence,
+                    count: u32::try_from(*count).unwrap_or(0),
+                });
             output.push((Shared::new(kernel::merge_entity(key, mentions, |kind| domain.category_of(kind))), 1));
         })
 }

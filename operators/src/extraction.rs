@@ -1,6 +1,6 @@
 //! What a grammar (or a recorded model output) gives for one document: facts in the pack's words, before they are merged.
 
-use hypercane_schemas::{Attribute, EntityKey, Fixed, GroupKey, Origin, Span};
+use hypercane_schemas::{Attribute, DirectedRelation, EntityKey, Fixed, GroupKey, Origin, Span};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,8 @@ pub struct Fact {
     pub span: Span,
     /// Attributes in canonical units.
     pub attributes: Vec<Attribute>,
+    /// Directed relations among the participants.
+    pub relations: Vec<DirectedRelation>,
     /// Its knowledge group.
     pub group: GroupKey,
     /// When it is true, for forecasts and observations.
@@ -67,6 +69,8 @@ pub struct Mention {
     pub role: String,
     /// Other names under which people look for it.
     pub aliases: Vec<String>,
+    /// What the document says of it in short; may be empty.
+    pub description: String,
 }
 
 /// A text, or a part of one, that could not be read.

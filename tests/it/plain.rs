@@ -285,6 +285,7 @@ fn entities(facts: &[Assertion], domain: &Domain) -> Vec<Entity> {
             mentions.entry(&mention.entity).or_default().push(kernel::EntityMention {
                 name: &mention.name,
                 kind: &mention.kind,
+                description: &mention.description,
                 aliases: &mention.aliases,
                 confidence: fact.hyperedge.confidence,
                 count: 1,

@@ -173,6 +173,7 @@ impl About<'_> {
             text,
             span: self.source.span,
             attributes,
+            relations: Vec::new(),
             group: GroupKey(format!("{storm}:{}", self.slug)),
             valid_at: Some(valid_at),
             confidence: Fixed::from_f64(CONFIDENCE),

@@ -26,7 +26,7 @@ pub fn slug(words: &str) -> String {
 /// A mention of an entity.
 pub fn mention(key: impl Into<String>, name: impl Into<String>, kind: &str, role: &str) -> Mention {
     let (entity, name) = (EntityKey(key.into()), name.into());
-    Mention { entity, name, kind: kind.into(), role: role.into(), aliases: Vec::new() }
+    Mention { entity, name, kind: kind.into(), role: role.into(), aliases: Vec::new(), description: String::new() }
 }
 
 /// The storm, with the names it has in this product.
@@ -235,6 +235,7 @@ impl<'a> Notes<'a> {
             text: format!("{}: {sentence}", self.lead),
             span,
             attributes,
+            relations: Vec::new(),
             group: GroupKey(self.header.storm_id()),
             valid_at,
             confidence: Fixed::ONE,

@@ -150,6 +150,7 @@ impl Outlook {
             text: format!("{}: {text}", self.lead()),
             span,
             attributes: given,
+            relations: Vec::new(),
             group: GroupKey(group),
             valid_at: None,
             confidence: Fixed::ONE,

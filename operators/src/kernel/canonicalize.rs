@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use hypercane_schemas::{DocumentKey, Fixed, Hyperedge, HyperedgeId, Member, Provenance, text};
 
+use super::merge::each_once;
 use crate::{assertion::Assertion, domain::Domain, extract::Extracted, extraction::Fact, kernel};
 
 /// The assertion that a document makes with this fact.
@@ -41,6 +42,8 @@ pub fn canonicalize(
     let id = HyperedgeId::of(&relation.relation, identity, &evidence);
     let mut attributes = fact.attributes.clone();
     attributes.sort();
+    let mut relations = fact.relations.clone();
+    each_once(&mut relations);
     let mut mentions = fact.mentions.clone();
     mentions.sort();
     mentions.dedup();
@@ -60,7 +63,7 @@ pub fn canonicalize(
         issued_at: document.extraction.issued_at,
         valid_at: fact.valid_at,
         confidence,
-        relations: Vec::new(),
+        relations,
         provenance: vec![Provenance { document: document_key.clone(), chunk: document.chunk, span: fact.span }],
         origin: fact.origin,
         position: fact.span.start,

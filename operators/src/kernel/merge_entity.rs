@@ -10,6 +10,8 @@ pub struct EntityMention<'a> {
     pub name: &'a str,
     /// Type from the pack.
     pub kind: &'a str,
+    /// What is said of it in short; may be empty.
+    pub description: &'a str,
     /// Other names.
     pub aliases: &'a [String],
     /// Confidence of the hyperedge.
@@ -18,7 +20,7 @@ pub struct EntityMention<'a> {
     pub count: u32,
 }
 
-/// Support-weighted name and type (ties: the least), the union of all other names, and the confidence that at least one
+/// Support-weighted name, type and description (ties: the least; no description counts only where there is none), the union of all other names, and the confidence that at least one
 /// of `n` independent mentions is right: 1 minus the product of (1 - c).
 pub fn merge_entity<'a>(
     key: &EntityKey,
@@ -27,12 +29,16 @@ pub fn merge_entity<'a>(
 ) -> Entity {
     let mut names: BTreeMap<&str, u32> = BTreeMap::new();
     let mut kinds: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut descriptions: BTreeMap<&str, u32> = BTreeMap::new();
     let mut aliases: BTreeSet<&str> = BTreeSet::new();
     let mut support = 0;
     let mut doubt = 1.0_f64;
     for mention in mentions {
         *names.entry(mention.name).or_default() += mention.count;
         *kinds.entry(mention.kind).or_default() += mention.count;
+        if !mention.description.is_empty() {
+            *descriptions.entry(mention.description).or_default() += mention.count;
+        }
         aliases.extend(mention.aliases.iter().map(String::as_str));
         support += mention.count;
         doubt *= (1.0 - mention.confidence.to_f64()).powi(i32::try_from(mention.count).unwrap_or(i32::MAX));
@@ -47,7 +53,7 @@ pub fn merge_entity<'a>(
         aliases: aliases.into_iter().map(str::to_owned).collect(),
         name,
         kind,
-        description: String::new(),
+        description: best(&descriptions),
         confidence: Fixed::from_f64(1.0 - doubt),
         support,
     }

@@ -6,6 +6,7 @@
 
 use hypercane_schemas::{EntityKey, GroupKey, HyperedgeId};
 
+use super::merge::each_once;
 use crate::{assertion::Assertion, extraction::Mention};
 
 /// The local part of a key, split into name and year, where the key is provisional.
@@ -60,6 +61,11 @@ pub fn renamed(assertion: &Assertion, from: &EntityKey, to: &EntityKey) -> Asser
     }
     hyperedge.members.sort();
     hyperedge.members.dedup();
+    for relation in &mut hyperedge.relations {
+        relation.from = EntityKey(rename(&relation.from.0));
+        relation.to = EntityKey(rename(&relation.to.0));
+    }
+    each_once(&mut hyperedge.relations);
     hyperedge.group = GroupKey(rename(&hyperedge.group.0));
     let keys = hyperedge.members.iter().map(|member| member.entity.0.as_str());
     renamed.id = HyperedgeId::of(&hyperedge.relation, keys, &hyperedge.text);
@@ -81,6 +87,7 @@ mod tests {
             kind: "cyclone".into(),
             role: "storm".into(),
             aliases: vec![],
+            description: String::new(),
         }
     }
 

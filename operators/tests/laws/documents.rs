@@ -22,7 +22,7 @@ use crate::{
     law::{Input, Law, Stands},
     only,
     row::{Row, Rows},
-    spec::{Change, Fact, Horizon, Reading, Says, Spec, group},
+    spec::{Change, Fact, Horizon, Reading, Says, Spec, group, surest},
     standing,
 };
 
@@ -385,7 +385,7 @@ fn asserted(key: &DocumentKey, document: &Extracted, fact: &extraction::Fact, do
         issued_at: document.extraction.issued_at,
         valid_at: fact.valid_at,
         confidence: Fixed::from_f64(trusted),
-        relations: Vec::new(),
+        relations: surest(&fact.relations),
         provenance: vec![Provenance { document: key.clone(), chunk: document.chunk, span: fact.span }],
         origin: fact.origin,
         position: fact.span.start,

@@ -13,7 +13,7 @@ use crate::{
     law::{Input, Law, Stands},
     only,
     row::{Row, Rows},
-    spec::{Fact, Horizon, Reference, Says, Spec, group},
+    spec::{Fact, Horizon, Reference, Says, Spec, group, surest},
     standing,
 };
 
@@ -193,7 +193,7 @@ fn supporters() -> Vec<Spec> {
     pool
 }
 
-/// One fact an id: the least assertion, with the supporters and mentions of all, the best confidence, the nearest stated
+/// One fact an id: the least assertion, with the supporters, mentions and relations of all, the best confidence, the nearest stated
 /// horizon, the first position, the last reference time.
 fn merged(input: &Input, _domain: &Domain) -> Rows {
     let mut by_id: BTreeMap<HyperedgeId, Vec<&Assertion>> = BTreeMap::new();
@@ -206,6 +206,7 @@ fn merged(input: &Input, _domain: &Domain) -> Rows {
         let edges = || all.iter().map(|assertion| &assertion.hyperedge);
         let provenance: BTreeSet<_> = edges().flat_map(|edge| edge.provenance.clone()).collect();
         let mentions: BTreeSet<_> = all.iter().flat_map(|assertion| assertion.mentions.clone()).collect();
+        fact.hyperedge.relations = surest(all.iter().flat_map(|assertion| &assertion.hyperedge.relations));
         fact.hyperedge.provenance = provenance.into_iter().collect();
         fact.hyperedge.confidence = edges().map(|edge| edge.confidence).max().expect("there is one");
         fact.hyperedge.horizon_hours = edges().filter_map(|edge| edge.horizon_hours).min();
@@ -352,7 +353,7 @@ fn mentions() -> Vec<Spec> {
     pool
 }
 
-/// One entity a key: the name and type that most hyperedges give (ties: the least), all other names, the confidence that
+/// One entity a key: the name, type and description that most hyperedges give (ties: the least), all other names, the confidence that
 /// at least one mention is right.
 fn merged_mentions(input: &Input, domain: &Domain) -> Rows {
     let mut keys: BTreeSet<&EntityKey> = BTreeSet::new();
@@ -361,6 +362,7 @@ fn merged_mentions(input: &Input, domain: &Domain) -> Rows {
     for key in keys {
         let mut names: BTreeMap<&str, isize> = BTreeMap::new();
         let mut kinds: BTreeMap<&str, isize> = BTreeMap::new();
+        let mut descriptions: BTreeMap<&str, isize> = BTreeMap::new();
         let mut aliases: BTreeSet<&str> = BTreeSet::new();
         let (mut doubt, mut support) = (1.0, 0);
         for ((_, fact), count) in standing!(input, Fact) {
@@ -368,6 +370,9 @@ fn merged_mentions(input: &Input, domain: &Domain) -> Rows {
                 for _ in 0..count {
                     *names.entry(&mention.name).or_default() += 1;
                     *kinds.entry(&mention.kind).or_default() += 1;
+                    if !mention.description.is_empty() {
+                        *descriptions.entry(&mention.description).or_default() += 1;
+                    }
                     aliases.extend(mention.aliases.iter().map(String::as_str));
                     doubt *= 1.0 - fact.hyperedge.confidence.to_f64();
                     support += 1;
@@ -388,7 +393,7 @@ fn merged_mentions(input: &Input, domain: &Domain) -> Rows {
             aliases: aliases.into_iter().map(str::to_owned).collect(),
             name,
             kind,
-            description: String::new(),
+            description: most(&descriptions),
             confidence: Fixed::from_f64(1.0 - doubt),
             support,
         };

@@ -3,6 +3,8 @@
 //! Times are hours since 2020-08-10 00:00 UTC. Storms `AL01` and `AL02` are Alder and Birch; any other word is the name of
 //! a storm whose writer knew no identifier.
 
+use std::collections::BTreeMap;
+
 use hypercane_operators::{
     Shared,
     assertion::Assertion,
@@ -12,8 +14,8 @@ use hypercane_operators::{
     kernel,
 };
 use hypercane_schemas::{
-    Attribute, Cell, ContentHash, Document, DocumentKey, Entity, EntityKey, Fixed, GroupKey, HorizonUpdate, Hyperedge,
-    HyperedgeId, Origin, Query, QueryId, QueryParameters, Span, Vector,
+    Attribute, Cell, ContentHash, DirectedRelation, Document, DocumentKey, Entity, EntityKey, Fixed, GroupKey,
+    HorizonUpdate, Hyperedge, HyperedgeId, Origin, Query, QueryId, QueryParameters, Span, Vector,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -152,9 +154,41 @@ pub fn vector(text: ContentHash) -> Vector {
     Vector((0..4).map(component).collect())
 }
 
+fn directed(from: &Mention, to: &Mention, confidence: f64) -> DirectedRelation {
+    DirectedRelation {
+        from: from.entity.clone(),
+        to: to.entity.clone(),
+        label: "has".into(),
+        confidence: Fixed::from_f64(confidence),
+    }
+}
+
+/// Each directed relation once, with the highest confidence that is said of it.
+pub fn surest<'a>(relations: impl IntoIterator<Item = &'a DirectedRelation>) -> Vec<DirectedRelation> {
+    let mut surest: BTreeMap<(&EntityKey, &EntityKey, &str), Fixed> = BTreeMap::new();
+    for relation in relations {
+        let sure = surest.entry((&relation.from, &relation.to, &relation.label)).or_insert(relation.confidence);
+        *sure = relation.confidence.max(*sure);
+    }
+    let relation = |((from, to, label), confidence): ((&EntityKey, &EntityKey, &str), Fixed)| DirectedRelation {
+        from: from.clone(),
+        to: to.clone(),
+        label: label.into(),
+        confidence,
+    };
+    surest.into_iter().map(relation).collect()
+}
+
 impl Fact {
     fn mention(&self, entity: String, name: &str, kind: &str, role: &str) -> Mention {
-        Mention { entity: EntityKey(entity), name: name.into(), kind: kind.into(), role: role.into(), aliases: vec![] }
+        Mention {
+            entity: EntityKey(entity),
+            name: name.into(),
+            kind: kind.into(),
+            role: role.into(),
+            aliases: vec![],
+            description: String::new(),
+        }
     }
 
     /// The fact in a grammar's words.
@@ -183,6 +217,15 @@ impl Fact {
             };
             mentions.push(self.mention(format!("{state}:{id}{valid}{place}"), state, kind, "state"));
         }
+        if let Some(called) = &self.called {
+            mentions[0].description = format!("called {called}");
+        }
+        // Under another name it is said twice, and less surely.
+        let sure: &[f64] = if self.called.is_some() { &[0.25, 0.5] } else { &[0.75] };
+        let relations = match &mentions[..] {
+            [from, to, ..] => sure.iter().map(|sure| directed(from, to, *sure)).collect(),
+            _ => vec![],
+        };
         if matches!(self.says, Says::Probability | Says::Port) {
             let mut port = self.mention("port:houston_tx".into(), "Port of Houston", "port", "port");
             port.aliases = vec!["Houston".into()];
@@ -200,6 +243,7 @@ impl Fact {
             text,
             span,
             attributes: attributes.into_iter().collect(),
+            relations,
             group: group(&self.storm),
             valid_at: self.valid.map(moment),
             confidence: Fixed::from_f64(0.9),

@@ -160,6 +160,7 @@ impl Report {
             text,
             span,
             attributes,
+            relations: Vec::new(),
             group: GroupKey(group),
             valid_at,
             confidence: if sure { Fixed::ONE } else { Fixed::from_f64(UNSURE) },
