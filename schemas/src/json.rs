@@ -3,15 +3,15 @@
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 
 use crate::{
-    AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, Precedence,
-    Query, Record, Reject, ResultEvent,
+    AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, ModelText,
+    Precedence, Query, Record, Reject, ResultEvent,
 };
 
 /// Name of the schema of result messages, which are no table.
 pub const RESULTS: &str = "results";
 
 /// The names that [`schema`] knows: input records, results, then what follows from input.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     Document::TABLE,
     HorizonUpdate::TABLE,
     Query::TABLE,
@@ -23,6 +23,7 @@ pub const NAMES: [&str; 13] = [
     Hyperedge::TABLE,
     Incidence::TABLE,
     ModelOutput::TABLE,
+    ModelText::TABLE,
     Precedence::TABLE,
     Reject::TABLE,
 ];
@@ -51,6 +52,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         Hyperedge::TABLE => written::<Hyperedge>(),
         Incidence::TABLE => written::<Incidence>(),
         ModelOutput::TABLE => written::<ModelOutput>(),
+        ModelText::TABLE => written::<ModelText>(),
         Precedence::TABLE => written::<Precedence>(),
         Reject::TABLE => written::<Reject>(),
         _ => return None,

@@ -14,6 +14,7 @@ pub mod id;
 pub mod incidence;
 pub mod json;
 pub mod model_output;
+pub mod model_text;
 pub mod precedence;
 pub mod query;
 pub mod record;
@@ -30,6 +31,7 @@ pub use hyperedge::{Attribute, DirectedRelation, GroupKey, Hyperedge, HyperedgeI
 pub use id::ContentHash;
 pub use incidence::{Degree, Incidence};
 pub use model_output::{ModelOutput, Vector};
+pub use model_text::ModelText;
 pub use precedence::{Cell, Precedence, Rule};
 pub use query::{Mode, Query, QueryId, QueryParameters};
 pub use record::Record;

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, Precedence,
-    Query, Reject,
+    AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, ModelText,
+    Precedence, Query, Reject,
 };
 
 /// A record kind: one table of the lake, one JSON Schema file.
@@ -228,6 +228,14 @@ impl Record for ModelOutput {
 
     fn columns() -> Vec<Field> {
         vec![text("model"), text("template"), text("input"), list("vector", DataType::Float32)]
+    }
+}
+
+impl Record for ModelText {
+    const TABLE: &'static str = "model_texts";
+
+    fn columns() -> Vec<Field> {
+        vec![text("model"), text("template"), text("input"), text("text")]
     }
 }
 

@@ -5,8 +5,8 @@ use std::{fs, path::Path};
 
 use arrow_schema::{DataType, Field};
 use hypercane_schemas::{
-    AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, Precedence,
-    Query, Record, Reject, json,
+    AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, ModelText,
+    Precedence, Query, Record, Reject, json,
 };
 use serde_json::Value;
 
@@ -39,6 +39,7 @@ fn columns_are_the_fields_of_the_records_and_of_their_schemas() {
     check::<Hyperedge>();
     check::<Incidence>();
     check::<ModelOutput>();
+    check::<ModelText>();
     check::<Precedence>();
     check::<Reject>();
 }

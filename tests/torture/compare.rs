@@ -100,7 +100,7 @@ impl Findings {
     /// How often each row of a table stands at the end. In between, no row may be there less than not at all, and no
     /// input more than once; and no row may be of an epoch that was never committed.
     fn state(&mut self, lake: &Lake, table: &str) -> Result<HashMap<u128, i64>, String> {
-        if table == "model_outputs" {
+        if ["model_outputs", "model_texts"].contains(&table) {
             // No changelog: what was written twice counts once.
             let mut outputs = HashMap::new();
             lake.rows(table, |row, _, _| {

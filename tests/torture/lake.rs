@@ -88,7 +88,10 @@ impl Lake {
         let of = |table: &str| orphans.iter().any(|file| file.starts_with(&format!("{table}/")));
         let point = self.point()?;
         let committed = |table: &str| point.as_ref().and_then(|point| point.versions.get(table)).copied().unwrap_or(0);
-        let rows = self.tables.iter().filter(|(name, _)| !["commits", "model_outputs"].contains(&name.as_str()));
+        let rows = self
+            .tables
+            .iter()
+            .filter(|(name, _)| !["commits", "model_outputs", "model_texts"].contains(&name.as_str()));
         let is_logged = rows.clone().any(|(name, log)| log.live.values().any(|version| *version > committed(name)));
         let is_put = rows.clone().any(|(name, _)| of(name));
         Ok(match (of("commits"), is_logged, is_put) {

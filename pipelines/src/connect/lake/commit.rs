@@ -50,7 +50,7 @@ impl CommitBatch {
             return Err(refused(format!("epoch {last} is committed already")));
         }
         for (table, batches) in &self.tables {
-            if [COMMITS, super::MODEL_OUTPUTS].contains(&table.as_str()) {
+            if table == COMMITS || super::is_record(table) {
                 return Err(refused(format!("table {table} is no changelog")));
             }
             for batch in batches {

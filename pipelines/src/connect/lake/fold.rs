@@ -20,8 +20,9 @@ use hypercane_schemas::Epoch;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{
-    COMMITS, Error, Lake, MODEL_OUTPUTS,
+    COMMITS, Error, Lake,
     decode::integers,
+    is_record,
     read::{DataFile, Files},
 };
 
@@ -39,7 +40,7 @@ impl Lake {
         }
         let mut folded = Vec::new();
         for name in self.own_tables().await? {
-            let n_rows = if name == MODEL_OUTPUTS { 0 } else { self.fold_table(&name, before, dry_run).await? };
+            let n_rows = if is_record(&name) { 0 } else { self.fold_table(&name, before, dry_run).await? };
             if n_rows > 0 {
                 folded.push((name, n_rows));
             }

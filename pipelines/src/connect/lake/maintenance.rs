@@ -11,7 +11,7 @@ use std::{
 
 use tokio::{sync::Mutex, task::JoinHandle};
 
-use super::{Error, Lake, MODEL_OUTPUTS, compact::When, file::age_limit};
+use super::{Error, Lake, compact::When, file::age_limit, is_record};
 
 /// Removed files are looked for this many times in the retention time, history this many times in its length.
 const PARTS: u32 = 8;
@@ -138,7 +138,7 @@ impl Lake {
     }
 
     async fn fold_history(&self, name: &str) -> Result<(), Error> {
-        let Some(history) = self.options.history.filter(|_| name != MODEL_OUTPUTS) else { return Ok(()) };
+        let Some(history) = self.options.history.filter(|_| !is_record(name)) else { return Ok(()) };
         if let Some(epoch) = self.epoch_at(age_limit(history)).await? {
             let rows = self.fold_table(name, epoch, false).await?;
             tracing::debug!(table = name, rows, "folded history");

@@ -16,6 +16,7 @@ mod file;
 mod fold;
 mod maintenance;
 mod model_outputs;
+mod model_texts;
 mod patience;
 mod point;
 mod program;
@@ -46,7 +47,7 @@ pub use vacuum::Vacuumed;
 
 use checkpoint::Checkpoints;
 use maintenance::Maintenance;
-use model_outputs::MODEL_OUTPUTS;
+use model_outputs::is_record;
 use point::COMMITS;
 use storage::{Lock, Storage};
 use table::Table;

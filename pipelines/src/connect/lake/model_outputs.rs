@@ -12,12 +12,16 @@ use arrow::{
     buffer::OffsetBuffer,
     datatypes::{DataType, Field, Float32Type, Schema, SchemaRef},
 };
-use hypercane_schemas::{ContentHash, ModelOutput, Record, Vector};
+use hypercane_schemas::{ContentHash, ModelOutput, ModelText, Record, Vector};
 
 use super::{Error, Lake, read::Files};
 
-/// The table that is no changelog.
 pub(super) const MODEL_OUTPUTS: &str = ModelOutput::TABLE;
+
+/// Whether a table is a record of what models gave, and so no changelog.
+pub(super) fn is_record(table: &str) -> bool {
+    table == MODEL_OUTPUTS || table == ModelText::TABLE
+}
 
 impl Lake {
     /// Writes outputs; they are kept when this returns.
@@ -65,7 +69,7 @@ impl Lake {
 }
 
 /// The text column of that name.
-fn text<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a StringArray, Error> {
+pub(super) fn text<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a StringArray, Error> {
     let column = batch.column_by_name(name).and_then(|column| column.as_string_opt::<i32>());
     column.ok_or_else(|| mistyped(name))
 }

@@ -12,7 +12,7 @@ use deltalake_core::{
 };
 use jiff::Timestamp;
 
-use super::{COMMITS, CommitPoint, Error, Lake, MODEL_OUTPUTS, table::Table};
+use super::{COMMITS, CommitPoint, Error, Lake, is_record, table::Table};
 
 impl Lake {
     /// Brings every table back to the last commit, and gives it; `None` for a lake without a commit. Also removes the files
@@ -31,11 +31,11 @@ impl Lake {
 
     pub(super) async fn repair(&self) -> Result<Option<CommitPoint>, Error> {
         // Versions are learned anew: a write that was reported as failed may have arrived.
-        self.tables.lock().await.retain(|name, _| name == MODEL_OUTPUTS);
+        self.tables.lock().await.retain(|name, _| is_record(name));
         let point = CommitPoint::load(&self.storage).await?;
         let mut found = Vec::new();
         for name in self.storage.tables().await? {
-            if name == COMMITS || name == MODEL_OUTPUTS {
+            if name == COMMITS || is_record(&name) {
                 continue;
             }
             let committed = point.as_ref().and_then(|point| point.versions.get(&name)).copied();

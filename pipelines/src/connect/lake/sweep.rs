@@ -26,7 +26,7 @@ use futures::TryStreamExt;
 use jiff::Timestamp;
 
 use super::{
-    Error, Lake, MODEL_OUTPUTS, file,
+    Error, Lake, file, is_record,
     storage::{Storage, with_retries},
     table::Table,
 };
@@ -37,16 +37,17 @@ const UNLOCKED_AGE: Duration = Duration::from_hours(24);
 impl Lake {
     /// Removes what no log entry mentions from every table of ours.
     pub(super) async fn sweep(&self) {
-        // Nothing of this process may be half written: no checkpoint, no table that is just being made, no vectors.
+        // Nothing of this process may be half written: no checkpoint, no table that is just being made, no model's output.
         if let Some(Err(error)) = self.checkpoints.finish().await {
             tracing::warn!(%error, "no checkpoint was written");
         }
         let tables = self.tables.lock().await;
-        let outputs = tables.get(MODEL_OUTPUTS).cloned();
-        let _no_vectors = match &outputs {
-            Some(outputs) => Some(outputs.lock().await),
-            None => None,
-        };
+        let records: Vec<_> =
+            tables.iter().filter(|(name, _)| is_record(name)).map(|(_, table)| table.clone()).collect();
+        let mut _no_outputs = Vec::new();
+        for record in &records {
+            _no_outputs.push(record.lock().await);
+        }
         let least_age = if self._lock.is_some() { Duration::ZERO } else { UNLOCKED_AGE };
         let names = match self.storage.tables().await {
             Ok(names) => names,

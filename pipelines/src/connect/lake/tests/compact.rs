@@ -2,10 +2,10 @@
 
 use std::{path::Path, process::Command, time::Duration};
 
-use hypercane_schemas::{Degree, Epoch};
+use hypercane_schemas::{Degree, Epoch, ModelOutput, Record};
 
 use super::{Files, PIPELINE, bare, batch, folder, open, samples, write_tables};
-use crate::connect::lake::{CommitPoint, Lake, MODEL_OUTPUTS, Options, compact::When, fault};
+use crate::connect::lake::{CommitPoint, Lake, Options, compact::When, fault};
 
 const LAKE_VARIABLE: &str = "HYPERCANE_TEST_LAKE";
 const FAULT_VARIABLE: &str = "HYPERCANE_TEST_FAULT";
@@ -42,7 +42,7 @@ async fn files_become_few_and_every_epoch_reads_the_same() {
         lake.append_model_outputs(std::slice::from_ref(output)).await.unwrap();
     }
     let looked = Lake::view(&location, Options::default()).await.unwrap().compact(true).await.unwrap();
-    assert_eq!(looked, [("commits".into(), 8), ("degrees".into(), 9), (MODEL_OUTPUTS.into(), 2)]);
+    assert_eq!(looked, [("commits".into(), 8), ("degrees".into(), 9), (ModelOutput::TABLE.into(), 2)]);
     assert_eq!(n_files(&lake, "degrees").await, 9);
 
     assert_eq!(lake.compact(false).await.unwrap(), looked);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hypercane_schemas::{Diff, Epoch, Record};
+use hypercane_schemas::{ContentHash, Diff, Epoch, ModelText, Record};
 
 use super::{CommitBatch, folder, open, samples};
 use crate::connect::lake::{Lake, decode, encode};
@@ -90,4 +90,25 @@ async fn model_outputs_are_kept_at_once_and_found_by_model_and_template() {
     assert_eq!(found, outputs.iter().map(|output| (output.input, output.vector.clone())).collect());
     assert!(lake.read_model_outputs("another", outputs[0].template).await.unwrap().is_empty());
     assert!(lake.read_model_outputs(&outputs[0].model, outputs[0].input).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn model_texts_are_kept_at_once_and_those_of_other_models_are_known_to_be_there() {
+    let (_dir, location) = folder();
+    let row = |model: &str, text: &str| ModelText {
+        model: model.into(),
+        template: ContentHash(1),
+        input: ContentHash(2),
+        text: text.into(),
+    };
+    let lake = open(&location).await;
+    lake.append_model_texts(&[row("a", "second"), row("b", "words")]).await.unwrap();
+    lake.append_model_texts(&[row("a", "first")]).await.unwrap();
+    drop(lake);
+
+    let lake = open(&location).await;
+    assert_eq!(lake.recover().await.unwrap(), None);
+    let found = lake.read_model_texts("a").await.unwrap();
+    // Of two texts under one key the least counts.
+    assert_eq!(found, [row("a", "first"), row("b", "")]);
 }
