@@ -34,6 +34,7 @@ mod incidence;
 mod inject_horizons;
 pub mod kernel;
 pub mod language;
+pub mod language_model;
 mod link;
 mod precedence;
 mod reference_times;

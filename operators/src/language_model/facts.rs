@@ -1,0 +1,223 @@
+//! From a recorded answer to facts.
+
+use std::collections::BTreeMap;
+
+use hypercane_schemas::{DirectedRelation, Document, EntityKey, Fixed, GroupKey, Origin, Span};
+
+use super::{Answer, EntityRecord, read};
+use crate::{
+    domain::slug,
+    extraction::{Extraction, Fact, Failure, Mention},
+    kernel::{Chunk, normalise_relation::label_form},
+};
+
+/// Type of an entity that the answer names without a record of its own.
+const UNTYPED: &str = "concept";
+/// Role of a participant whose record says none.
+const PARTICIPANT: &str = "participant";
+/// Role of the document's title, where it takes the second place in a fact of one.
+const TOPIC: &str = "topic";
+
+/// The key of a thing that is known by its name alone: letter case, accents and punctuation do not count.
+pub fn entity_key(name: &str) -> EntityKey {
+    let form = slug(name);
+    // A name of signs alone (`∞`) has no words; it stands for itself.
+    EntityKey(if form.is_empty() { format!("entity:{}", name.trim()) } else { format!("entity:{form}") })
+}
+
+/// What a recorded answer says of the chunk that it was given for. Places are bytes and lines of the chunk's text.
+///
+/// A hyperedge whose words stand in the text has their place, any other that of the whole chunk. A directed relation
+/// belongs to every hyperedge that has both its ends; one that has none is a fact of its own. A fact with one participant
+/// gets the document's title as the second. What is lost (see [`super::Dropped`]) is one failure of the chunk.
+///
+/// # Errors
+/// The answer is malformed; the model was asked to repair it before it was recorded.
+pub fn extraction(answer: &str, chunk: &Chunk) -> Result<Extraction, Failure> {
+    let failed = |reason: String| Failure { line: 1, reason };
+    let reading = read(answer).map_err(|malformed| {
+        let when = if malformed.can_be_repaired { ", also after it was asked to repair it" } else { "" };
+        failed(format!("the language model's answer can't be used{when}: {}", malformed.reason))
+    })?;
+    let document = &chunk.document;
+    let (facts, n_alone) = facts(&reading.answer, document);
+    let mut failures = Vec::new();
+    if reading.dropped.lost() > 0 {
+        failures.push(failed(format!("parts of the language model's answer were left out: {}", reading.dropped)));
+    }
+    if n_alone > 0 {
+        let reason = format!("{n_alone} facts of the language model's answer have fewer than two participants");
+        failures.push(failed(reason));
+    }
+    Ok(Extraction { product: None, issued_at: document.issued_at, facts, failures })
+}
+
+/// The facts, and how many could not be one for want of participants.
+fn facts(answer: &Answer, document: &Document) -> (Vec<Fact>, usize) {
+    let records: BTreeMap<EntityKey, &EntityRecord> =
+        answer.entities.iter().map(|record| (entity_key(&record.name), record)).collect();
+    let mention = |name: &str| mention(name, &records);
+    let title = document.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
+    let mut taken = vec![false; answer.relations.len()];
+    let (mut facts, mut n_alone) = (Vec::new(), 0);
+    for hyperedge in &answer.hyperedges {
+        let mut mentions: Vec<Mention> = hyperedge.entities.iter().map(|name| mention(name)).collect();
+        if let ([only], Some(title)) = (&mentions[..], title)
+            && only.entity != entity_key(title)
+        {
+            mentions.push(Mention { role: TOPIC.into(), ..mention(title) });
+        }
+        if mentions.len() < 2 {
+            n_alone += 1;
+            continue;
+        }
+        let mut relations = Vec::new();
+        for (relation, taken) in answer.relations.iter().zip(&mut taken) {
+            let ends = [entity_key(&relation.from), entity_key(&relation.to)];
+            if ends.iter().all(|end| mentions.iter().any(|mention| mention.entity == *end)) {
+                *taken = true;
+                let [from, to] = ends;
+                relations.push(directed(from, to, &relation.label, relation.conf));
+            }
+        }
+        facts.push(fact(&hyperedge.relation, mentions, &hyperedge.text, relations, hyperedge.conf, document));
+    }
+    for (relation, _) in answer.relations.iter().zip(taken).filter(|(_, taken)| !taken) {
+        let mentions = vec![mention(&relation.from), mention(&relation.to)];
+        let said = format!("{} {} {}", relation.from, relation.label, relation.to);
+        let (from, to) = (mentions[0].entity.clone(), mentions[1].entity.clone());
+        let directed = directed(from, to, &relation.label, relation.conf);
+        facts.push(fact(&relation.label, mentions, &said, vec![directed], relation.conf, document));
+    }
+    (facts, n_alone)
+}
+
+fn mention(name: &str, records: &BTreeMap<EntityKey, &EntityRecord>) -> Mention {
+    let entity = entity_key(name);
+    let record = records.get(&entity).copied();
+    let given = |of: fn(&EntityRecord) -> &String, otherwise: &str| {
+        let label = record.map(|record| label_form(of(record))).unwrap_or_default();
+        if label.is_empty() { otherwise.to_owned() } else { label }
+    };
+    Mention {
+        name: record.map_or_else(|| name.to_owned(), |record| record.name.clone()),
+        kind: given(|record| &record.kind, UNTYPED),
+        role: given(|record| &record.role, PARTICIPANT),
+        aliases: record.map(|record| record.alias.clone()).unwrap_or_default(),
+        description: record.map(|record| record.desc.clone()).unwrap_or_default(),
+        entity,
+    }
+}
+
+fn directed(from: EntityKey, to: EntityKey, label: &str, confidence: f64) -> DirectedRelation {
+    DirectedRelation { from, to, label: label.into(), confidence: positive(confidence) }
+}
+
+fn fact(
+    relation: &str,
+    mentions: Vec<Mention>,
+    said: &str,
+    relations: Vec<DirectedRelation>,
+    confidence: f64,
+    document: &Document,
+) -> Fact {
+    let span = match document.text.find(said) {
+        Some(start) => Span::new(start, start + said.len()),
+        None => whole(&document.text),
+    };
+    Fact {
+        relation: relation.into(),
+        mentions,
+        text: said.into(),
+        span,
+        attributes: Vec::new(),
+        relations,
+        group: document.group.clone().unwrap_or_else(|| GroupKey(document.key.0.clone())),
+        valid_at: None,
+        confidence: positive(confidence),
+        origin: Origin::Extracted,
+        reference_at: None,
+    }
+}
+
+/// The text without the white space around it.
+fn whole(text: &str) -> Span {
+    let start = text.len() - text.trim_start().len();
+    Span::new(start, start + text.trim().len())
+}
+
+/// A confidence above zero; one below the smallest step counts as that step.
+fn positive(confidence: f64) -> Fixed {
+    Fixed::from_f64(confidence).max(Fixed(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use hypercane_schemas::{Document, Fixed};
+
+    use super::{entity_key, extraction};
+    use crate::kernel;
+
+    const ANSWER: &str = r#"{
+      "entities": [
+        {"name": "Milwaukee Deep", "type": "Place", "role": "deepest point", "alias": ["the Deep"], "desc": "A part of a trench.", "conf": 0.9},
+        {"name": "Puerto Rico Trench", "type": "trench", "role": "", "alias": [], "desc": "", "conf": 0.8}
+      ],
+      "hyperedges": [
+        {"text": "Milwaukee Deep is part of the Puerto Rico Trench.", "entities": ["Milwaukee Deep", "puerto rico trench"], "relation": "part of", "conf": 0.7},
+        {"text": "The Deep was found in 1939.", "entities": ["Milwaukee Deep"], "relation": "found in", "conf": 1}
+      ],
+      "relations": [
+        {"from": "Milwaukee Deep", "to": "Puerto Rico Trench", "label": "is in", "conf": 0.6},
+        {"from": "Puerto Rico Trench", "to": "Atlantic Ocean", "label": "lies in", "conf": 0.5}
+      ]
+    }"#;
+
+    fn chunk(title: Option<&str>) -> kernel::Chunk {
+        let text = "  So it is.\nMilwaukee Deep is part of the Puerto Rico Trench. It is deep.\n";
+        let document = Document { title: title.map(str::to_owned), ..Document::plain("doc", text) };
+        kernel::chunk(&document).remove(0)
+    }
+
+    #[test]
+    fn an_answer_becomes_facts_with_their_places() {
+        let chunk = chunk(Some("Depths of the Atlantic"));
+        let extraction = extraction(ANSWER, &chunk).unwrap();
+        assert!(extraction.failures.is_empty(), "{:?}", extraction.failures);
+        let [part, found, lies] = &extraction.facts[..] else { panic!("{extraction:#?}") };
+        let shown = part.span.of(&chunk.document.text);
+        assert_eq!(shown, Some("Milwaukee Deep is part of the Puerto Rico Trench."));
+        let deep = &part.mentions[0];
+        assert_eq!((deep.entity.0.as_str(), deep.kind.as_str()), ("entity:milwaukee_deep", "place"));
+        assert_eq!((deep.role.as_str(), deep.description.as_str()), ("deepest_point", "A part of a trench."));
+        assert_eq!(
+            (part.mentions[1].name.as_str(), part.mentions[1].role.as_str()),
+            ("Puerto Rico Trench", "participant")
+        );
+        assert_eq!(part.relations.len(), 1);
+        assert_eq!((part.relations[0].label.as_str(), part.relations[0].confidence), ("is in", Fixed::from_f64(0.6)));
+        assert_eq!(
+            (found.mentions[1].name.as_str(), found.mentions[1].role.as_str()),
+            ("Depths of the Atlantic", "topic")
+        );
+        assert!(found.span.of(&chunk.document.text).unwrap().starts_with("So it is."), "the whole chunk is the place");
+        assert_eq!(lies.text, "Puerto Rico Trench lies in Atlantic Ocean");
+        assert_eq!(lies.mentions[1].kind, "concept");
+        assert_eq!(lies.group.0, "doc");
+    }
+
+    #[test]
+    fn what_is_left_out_is_a_failure_of_the_chunk() {
+        let extraction = extraction(ANSWER, &chunk(None)).unwrap();
+        assert_eq!(extraction.facts.len(), 2);
+        assert!(extraction.failures[0].reason.contains("1 facts"), "{:?}", extraction.failures);
+        let failure = super::extraction("no", &chunk(None)).unwrap_err();
+        assert!(failure.reason.contains("after it was asked to repair"), "{failure:?}");
+    }
+
+    #[test]
+    fn keys_ignore_case_accents_and_punctuation() {
+        assert_eq!(entity_key("  Poincaré's  Map"), entity_key("poincare's map"));
+        assert_ne!(entity_key("∞").0, "entity:");
+    }
+}
