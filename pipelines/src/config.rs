@@ -14,6 +14,8 @@ use std::{
 
 use serde::Deserialize;
 
+use crate::connect::language_model;
+
 /// Prefix of the environment variables that override.
 const PREFIX: &str = "HYPERCANE__";
 
@@ -31,6 +33,9 @@ pub struct Config {
     /// The embedding model.
     #[serde(default)]
     pub model: Model,
+    /// The language model that extracts; none where none is asked.
+    #[serde(default)]
+    pub language_model: Option<language_model::Settings>,
     /// Several processes that work together.
     #[serde(default)]
     pub cluster: Option<Cluster>,
@@ -341,6 +346,9 @@ impl Config {
         if self.lake.history_hours == Some(0) {
             return Err("lake.history_hours is 0; give 1 or more, or leave it out to keep all history".into());
         }
+        if let Some(language_model) = &self.language_model {
+            language_model.check()?;
+        }
         if self.metrics.interval_s == 0 {
             return Err("metrics.interval_s is 0; give the seconds between two writes".into());
         }
@@ -427,6 +435,23 @@ mod tests {
         let properties = parse(text, &variables).unwrap().source.kafka.unwrap().properties;
         let of = |name| properties.get(name).map(String::as_str);
         assert_eq!((of("bootstrap.servers"), of("fetch.wait.max.ms")), (Some("b:9092"), Some("20")));
+    }
+
+    #[test]
+    fn a_language_model_is_named_and_its_address_holds_no_key() {
+        let of = |lines: &str, environment: &[_]| parse(&format!("{MINIMAL}[language_model]\n{lines}"), environment);
+        let text =
+            "base_url = \"http://localhost:1/v1\"\nmodel = \"m\"\nkey_env = \"M_KEY\"\nrequests_per_minute = 60\n";
+        let settings = of(text, &[("HYPERCANE__LANGUAGE_MODEL__BUDGET_CALLS", "7")]).unwrap().language_model.unwrap();
+        assert_eq!((settings.budget_calls, settings.concurrency), (Some(7), 4));
+        let told = |lines: &str| of(lines, &[]).unwrap_err().to_string();
+        assert!(told("base_url = \"http://localhost:1\"").contains("language_model.model"));
+        let leaky = told("base_url = \"http://me:secret@localhost:1\"\nmodel = \"m\"");
+        assert!(leaky.contains("key_env") && !leaky.contains("secret"), "{leaky}");
+        assert!(told("base_url = \"localhost\"\nmodel = \"m\"").contains("base_url"));
+        assert!(told("model = \"m\"\nconcurrency = 0").contains("language_model.concurrency"));
+        assert!(told("model = \"m\"\n[language_model.parameters]\nstream = true").contains("parameters.stream"));
+        assert!(parse(MINIMAL, &[]).unwrap().language_model.is_none());
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub mod results;
 pub mod run;
 pub mod sizes;
 pub mod telemetry;
+pub mod texts;
 pub mod vectors;
 pub mod verify;
 pub mod worker;

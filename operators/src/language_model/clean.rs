@@ -52,7 +52,7 @@ impl Dropped {
 impl fmt::Display for Dropped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
-            (self.empty, "empty"),
+            (self.empty, "empty or of a thing with itself"),
             (self.too_long, "too long"),
             (self.too_many, "beyond the bound of one passage"),
             (self.unsure, "of confidence zero"),

@@ -7,6 +7,7 @@ pub mod format;
 #[cfg(feature = "kafka")]
 pub mod kafka;
 pub mod lake;
+pub mod language_model;
 pub mod memory;
 pub mod models;
 pub mod packs;

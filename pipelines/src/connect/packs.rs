@@ -11,7 +11,11 @@ use super::models::load_language;
 use hypercane_operators::{
     domain::{DOMAIN_FILE, Domain, DomainError},
     kernel::PrecedenceRules,
+    language_model::Prompt,
 };
+
+/// Where a pack has the prompt for extraction.
+const PROMPT_FILE: &str = "prompts/extract.md";
 
 /// A pack that can't be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -43,6 +47,22 @@ pub enum Error {
     /// The pack is wrong.
     #[error(transparent)]
     Wrong(#[from] DomainError),
+    /// It does not say how a language model is asked.
+    #[error(
+        "the domain pack {name:?} has no {PROMPT_FILE}, which says how a language model is asked; add it, or use the pack \"general\""
+    )]
+    NoPrompt {
+        /// The pack.
+        name: String,
+    },
+    /// Its prompt can't be used.
+    #[error("{PROMPT_FILE} of the domain pack {name:?} is wrong: {reason}")]
+    Prompt {
+        /// The pack.
+        name: String,
+        /// Why.
+        reason: String,
+    },
     /// Its rules of precedence contradict each other.
     #[error("the domain pack {name:?} can't order its facts: {reason}")]
     Rules {
@@ -96,6 +116,20 @@ fn read(name: &str) -> Result<Domain, Error> {
     }
 }
 
+/// The prompt by which a language model extracts: `prompts/extract.md` of a pack.
+///
+/// # Errors
+/// The pack has none, or it can't be read, or it is wrong.
+pub fn extraction_prompt(name: &str) -> Result<Prompt, Error> {
+    let path = Path::new(name).join(PROMPT_FILE);
+    let text = match name {
+        _ if path.is_file() => fs::read_to_string(&path).map_err(|cause| Error::Read { path: path.clone(), cause })?,
+        "general" => include_str!("../../../data/domains/general/prompts/extract.md").to_owned(),
+        _ => return Err(Error::NoPrompt { name: name.into() }),
+    };
+    Prompt::parse(&text).map_err(|reason| Error::Prompt { name: name.into(), reason })
+}
+
 fn load_folder(folder: &Path) -> Result<Domain, Error> {
     let read = |path: PathBuf| fs::read_to_string(&path).map_err(|cause| Error::Read { path, cause });
     let domain_toml = read(folder.join(DOMAIN_FILE))?;
@@ -115,7 +149,7 @@ fn load_folder(folder: &Path) -> Result<Domain, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{load, load_with_models};
+    use super::{extraction_prompt, load, load_with_models};
 
     #[test]
     fn the_packs_that_ship_load_from_anywhere() {
@@ -130,6 +164,20 @@ mod tests {
         let error = anyhow::Error::from(load_with_models("general", folder.path()).unwrap_err());
         assert!(format!("{error:#}").contains("make models"), "{error:#}");
         assert!(load_with_models("cyclone", folder.path()).is_ok());
+    }
+
+    #[test]
+    fn a_pack_says_how_a_language_model_is_asked_or_that_it_does_not() {
+        let shipped = extraction_prompt("general").unwrap();
+        assert!(extraction_prompt("cyclone").unwrap_err().to_string().contains("prompts/extract.md"));
+        let pack = tempfile::tempdir().unwrap();
+        let file = pack.path().join("prompts/extract.md");
+        std::fs::create_dir(pack.path().join("prompts")).unwrap();
+        let prompt = || extraction_prompt(pack.path().to_str().unwrap());
+        std::fs::write(&file, "# System\nRead.\n# User\n{text}\n# Repair\nAgain: {reason}\n").unwrap();
+        assert_ne!(prompt().unwrap().hash(), shipped.hash());
+        std::fs::write(&file, "# System\nRead.\n").unwrap();
+        assert!(prompt().unwrap_err().to_string().contains("# User"));
     }
 
     #[test]
