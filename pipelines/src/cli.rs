@@ -8,6 +8,7 @@ mod demo;
 mod eval;
 mod export;
 mod multihop;
+mod extract;
 mod progress;
 mod publish;
 mod replay_rejects;
@@ -49,6 +50,7 @@ enum Command {
     Bench(bench::Arguments),
     Compact(compact::Arguments),
     Export(export::Arguments),
+    Extract(extract::Arguments),
     Publish(publish::Arguments),
     ReplayRejects(replay_rejects::Arguments),
     Schema(schema::Arguments),
@@ -76,6 +78,7 @@ pub fn main() -> ExitCode {
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Ask(arguments) => ask::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Extract(arguments) => extract::run(&arguments),
         Command::Publish(arguments) => publish::run(&arguments),
         Command::ReplayRejects(arguments) => replay_rejects::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),

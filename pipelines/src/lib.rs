@@ -11,6 +11,7 @@ pub mod connect;
 pub mod enrich;
 pub mod eval;
 pub mod export;
+pub mod extract;
 pub mod idle;
 pub mod live;
 pub mod pipeline;

@@ -12,6 +12,7 @@
 //! - `lakes`: small lakes, made by a pipeline
 //! - `compact`: a lake in fewer files, with less history
 //! - `export`: the state of a lake as plain files, and that equal states are equal bytes
+//! - `extract`: a language model's answers about documents, ahead of a run
 //! - `secured`: a broker that takes TLS and SASL only
 //! - `ask`: one question, of a lake and of a running pipeline
 //! - `verify`: a lake is what a rebuild of its input gives, and what is not is shown
@@ -29,6 +30,7 @@ mod cluster;
 mod command;
 mod compact;
 mod export;
+mod extract;
 mod faults;
 mod general;
 mod harness;

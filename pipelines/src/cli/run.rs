@@ -137,7 +137,7 @@ async fn open_lake(config: &Config, layout: &Layout) -> Result<Lake, lake::Error
     }
 }
 
-fn lake_options(lake: &config::Lake) -> lake::Options {
+pub(super) fn lake_options(lake: &config::Lake) -> lake::Options {
     let defaults = lake::Options::default();
     let seconds = |n: u64, unit: u64| Duration::from_secs(n.saturating_mul(unit));
     lake::Options {

@@ -13,6 +13,7 @@ use crate::{
     connect::{
         embed::{EmbedService, Embedder, FileStore, Model, Recorded, ServiceSettings, VectorStore},
         lake::Lake,
+        language_model::{self, ApiKey, Client, Extractor, TextStore},
         packs,
     },
     vectors::LakeVectors,
@@ -66,6 +67,20 @@ pub(super) fn recorded(
     let settings = ServiceSettings { threads, ..ServiceSettings::default() };
     let service = EmbedService::start(model, &settings).context("the model's threads can't be started")?;
     Ok(Arc::new(Recorded::new(service, store)))
+}
+
+/// The language model behind a record, with the prompt of a domain pack. Without an endpoint imported outputs are taken.
+pub(super) fn extractor(
+    settings: &language_model::Settings,
+    domain: &str,
+    texts: Arc<dyn TextStore>,
+) -> anyhow::Result<Extractor> {
+    if settings.base_url.is_none() {
+        return Ok(Extractor::imported(&settings.model, texts));
+    }
+    let prompt = packs::extraction_prompt(domain)?;
+    let key = settings.key_env.as_deref().map(|name| ApiKey::from_variable(name, std::env::var(name).ok()));
+    Ok(Extractor::new(Client::new(settings, key.transpose()?)?, prompt, texts))
 }
 
 /// Where the model's files are: as given, else `HYPERCANE_CACHE`, else `.cache` here.
