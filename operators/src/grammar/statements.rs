@@ -70,6 +70,7 @@ fn fact(text: String, span: Span, mentions: Vec<Mention>, group: &GroupKey) -> F
         attributes: Vec::new(),
         group: group.clone(),
         valid_at: None,
+        relations: Vec::new(),
         confidence: Fixed::ONE,
         origin: Origin::Extracted,
         reference_at: None,
@@ -82,6 +83,7 @@ fn mention(key: String, name: &str, kind: &str, role: &str) -> Mention {
         name: name.to_owned(),
         kind: kind.to_owned(),
         role: role.to_owned(),
+        description: String::new(),
         aliases: Vec::new(),
     }
 }
