@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
     }
     eprintln!(
-        "{} passages give {} facts; {} answers were repaired, {} passages have rejects, {} no answer; spent: {}",
+        "{} passages give {} facts; {} answers were repaired; {} rejects; {} passages have no answer; spent: {}",
         report.passages,
         report.facts,
         report.repaired,
