@@ -7,6 +7,7 @@
 //! - `hypergraph`: incremental equals rebuild, on 1, 2 and 4 workers
 //! - `cluster`: several processes are one pipeline, also after one of them dies
 //! - `general`: any English text, read sentence by sentence
+//! - `multihop`: retrieval over a corpus, by the command
 //! - `command`: the command, as users run it
 //! - `bad_input`: what cannot be used is kept with its reason, and the stream goes on
 //! - `lakes`: small lakes, made by a pipeline
@@ -37,6 +38,7 @@ mod harness;
 mod histories;
 mod hypergraph;
 mod lakes;
+mod multihop;
 mod plain;
 mod schemas;
 mod secured;

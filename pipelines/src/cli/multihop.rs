@@ -5,13 +5,17 @@ use std::{
     io::{BufWriter, Write as _},
     path::PathBuf,
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::Context as _;
 use hypercane_operators::kernel::passages::PassageSettings;
 
 use super::{eval::vectors_file, setup};
-use crate::eval::multihop::{Index, Mode, Report, measure, read_sets, tune};
+use crate::{
+    connect::embed::{Hashed, MemoryStore},
+    eval::multihop::{Index, Mode, Report, measure, read_sets, tune},
+};
 
 /// Ask questions that need several passages, and measure which are found.
 ///
@@ -35,6 +39,9 @@ pub(super) struct Arguments {
     /// Folder of the embedding model.
     #[arg(long)]
     model: Option<PathBuf>,
+    /// Take vectors of hashed words, which need no weights and no time; less is found.
+    #[arg(long, conflicts_with = "model")]
+    hashed: bool,
     /// Write the first twenty passages of every question and mode, one JSON object a line.
     #[arg(long)]
     ranking: Option<PathBuf>,
@@ -53,8 +60,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let sets = read_sets(&arguments.data, &arguments.sets)?;
     let domain = setup::domain(&arguments.domain)?;
     let runtime = setup::runtime()?;
-    let model = setup::model(&setup::model_folder(arguments.model.as_deref()))?;
-    let recorded = setup::recorded_in_file(model, 2, &vectors_file())?;
+    let recorded = if arguments.hashed {
+        setup::recorded(Arc::new(Hashed), 2, Arc::new(MemoryStore::default()))?
+    } else {
+        let model = setup::model(&setup::model_folder(arguments.model.as_deref()))?;
+        setup::recorded_in_file(model, 2, &vectors_file())?
+    };
     let mut indexes = Vec::new();
     let mut settings = PassageSettings::default();
     let mut rankings = arguments.ranking.as_ref().map(|path| {

@@ -9,13 +9,15 @@ const B: f64 = 0.4;
 
 /// Postings by word. A text that goes leaves nothing behind; what is inserted in another order is the same index.
 ///
-/// Inserting and removing costs as much as the text has distinct words, each with a search among the texts that have it.
+/// Inserting and removing costs as much as the text has distinct words, each with a search among the texts that have it. Numbers
+/// should be dense, since it keeps a place for every one below the largest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lexical {
     /// For each word the texts that have it, by number, and how often.
     postings: BTreeMap<String, BTreeMap<u32, u32>>,
-    /// Words of each text.
-    lengths: BTreeMap<u32, u32>,
+    /// Words of each text, by number; none where there is no text of that number, and none at the end.
+    lengths: Vec<Option<u32>>,
+    n_texts: usize,
     n_words: u64,
 }
 
@@ -30,7 +32,12 @@ impl Lexical {
             *self.postings.entry(word).or_default().entry(number).or_default() += 1;
             length += 1;
         }
-        assert!(self.lengths.insert(number, length).is_none(), "a text has its own number");
+        let place = number as usize;
+        if self.lengths.len() <= place {
+            self.lengths.resize(place + 1, None);
+        }
+        assert!(self.lengths[place].replace(length).is_none(), "a text has its own number");
+        self.n_texts += 1;
         self.n_words += u64::from(length);
     }
 
@@ -47,7 +54,9 @@ impl Lexical {
                 }
             }
         }
-        let length = self.lengths.remove(&number).expect("a text that goes was there");
+        let length = self.lengths.get_mut(number as usize).and_then(Option::take).expect("a text that goes was there");
+        while self.lengths.pop_if(|length| length.is_none()).is_some() {}
+        self.n_texts -= 1;
         self.n_words -= u64::from(length);
     }
 
@@ -64,14 +73,14 @@ impl Lexical {
         let mut asked: Vec<String> = words(question).collect();
         asked.sort_unstable();
         asked.dedup();
-        let n_texts = self.lengths.len() as f64;
+        let n_texts = self.n_texts as f64;
         let mean = self.n_words as f64 / n_texts.max(1.0);
         for word in asked {
             let Some(texts) = self.postings.get(&word) else { continue };
             let n_with = texts.len() as f64;
             let rarity = (1.0 + (n_texts - n_with + 0.5) / (n_with + 0.5)).ln();
             for (&number, &count) in texts {
-                let (count, length) = (f64::from(count), f64::from(self.lengths[&number]));
+                let (count, length) = (f64::from(count), f64::from(self.lengths[number as usize].unwrap_or(0)));
                 add(number, rarity * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length / mean)));
             }
         }

@@ -67,8 +67,10 @@ pub struct PassageSettings {
     pub name_rarity: f64,
     /// An edge from a name to the passage that it is the title of, against one to a passage that mentions it.
     pub title_edge: f64,
-    /// Names in more passages than this lead to titles only.
+    /// Names in more passages than this lead to titles only, in the step from the seeds.
     pub hub_passages: usize,
+    /// Names in more passages than this lead to titles only, in the walk.
+    pub walk_hub_passages: usize,
     /// Weight of the passages that the seeds' names lead to.
     pub step_weight: f64,
     /// Weight of the walk: of the logarithm of where it stands, brought to \[0, 1\].
@@ -93,6 +95,7 @@ impl Default for PassageSettings {
             name_rarity: 1.0,
             title_edge: 8.0,
             hub_passages: 8,
+            walk_hub_passages: 64,
             step_weight: 0.4,
             walk_weight: 0.8,
             walk_on: 0.7,

@@ -123,7 +123,8 @@ impl PassageGraph {
     }
 
     /// Where a walk stands that goes from a passage to one of its names, by rarity, and from a name to one of its passages,
-    /// and restarts at the first passages and the names of the question (HyCE-RAG eq. 27 over passages and names).
+    /// and restarts at the first passages and the names of the question (HyCE-RAG eq. 27 over passages and names). A step
+    /// costs one addition an edge, without the edges of hubs.
     fn walk(&self, start: &[f64], asked: &[u32], settings: &PassageSettings) -> Vec<f64> {
         let top = start.iter().copied().fold(f64::MIN, f64::max);
         let mut restart: Vec<f64> = start.iter().map(|score| ((score - top) / settings.temperature).exp()).collect();
@@ -140,13 +141,17 @@ impl PassageGraph {
             let (mut next, mut next_names) = (vec![0.0; passages.len()], vec![0.0; names.len()]);
             for (name, mass) in names.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
                 let (mentions, titles) = (&self.mentioned_in[name], &self.title_of[name]);
-                let edges = mentions.len() as f64 + settings.title_edge * titles.len() as f64;
-                mentions.iter().for_each(|passage| next[*passage as usize] += mass / edges);
-                titles.iter().for_each(|passage| next[*passage as usize] += mass / edges * settings.title_edge);
+                let share = mass / (mentions.len() as f64 + settings.title_edge * titles.len() as f64);
+                // What would go along the mentions of a hub goes nowhere.
+                if self.n_with[name] as usize <= settings.walk_hub_passages {
+                    mentions.iter().for_each(|passage| next[*passage as usize] += share);
+                }
+                titles.iter().for_each(|passage| next[*passage as usize] += share * settings.title_edge);
             }
             for (passage, mass) in passages.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
+                let share = mass / self.rarity_sums[passage];
                 for name in self.names[passage].iter().chain(&self.titles[passage]) {
-                    next_names[*name as usize] += mass * self.rarity[*name as usize] / self.rarity_sums[passage];
+                    next_names[*name as usize] += share * self.rarity[*name as usize];
                 }
             }
             let goes_on = |restart: &f64, next: f64| (1.0 - settings.walk_on) * restart + settings.walk_on * next;

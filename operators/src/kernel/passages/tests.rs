@@ -127,10 +127,11 @@ fn plain_walk(corpus: &[(Option<usize>, Vec<usize>)], restart: &[f64], s: &Passa
         let mut next = vec![0.0; n];
         let mut next_names = vec![0.0; NAMES.len()];
         for (name, mass) in y.iter().enumerate() {
-            let weight = |p: usize| edges(p, name).0 + s.title_edge * edges(p, name).1;
-            let all: f64 = (0..n).map(weight).sum();
+            let titles = |p: usize| s.title_edge * edges(p, name).1;
+            let all: f64 = (0..n).map(|p| edges(p, name).0 + titles(p)).sum();
+            let is_hub = any(name) > s.walk_hub_passages as f64;
             for (p, next) in next.iter_mut().enumerate().filter(|_| all > 0.0) {
-                *next += mass * weight(p) / all;
+                *next += mass * (if is_hub { 0.0 } else { edges(p, name).0 } + titles(p)) / all;
             }
         }
         for (p, mass) in x.iter().enumerate() {
@@ -148,9 +149,9 @@ fn plain_walk(corpus: &[(Option<usize>, Vec<usize>)], restart: &[f64], s: &Passa
 
 proptest! {
     #[test]
-    fn the_walk_is_that_of_dense_matrices(corpus in corpora()) {
+    fn the_walk_is_that_of_dense_matrices(corpus in corpora(), walk_hub_passages in 1..6usize) {
         let graph = build(&corpus);
-        let settings = PassageSettings::default();
+        let settings = PassageSettings { walk_hub_passages, ..PassageSettings::default() };
         // The question names nothing, so restarts are at passages alone.
         let asked = Asked { question: "so", vector: &[1.0, 0.0] };
         let scores = graph.scores(&asked, &settings);
