@@ -137,8 +137,8 @@ impl PassageGraph {
         asked.iter().for_each(|name| restart_names[*name as usize] = at_names * self.rarity[*name as usize] / rarities);
 
         let (mut passages, mut names) = (restart.clone(), restart_names.clone());
+        let (mut next, mut next_names) = (vec![0.0; passages.len()], vec![0.0; names.len()]);
         for _ in 0..settings.walk_steps {
-            let (mut next, mut next_names) = (vec![0.0; passages.len()], vec![0.0; names.len()]);
             for (name, mass) in names.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
                 let (mentions, titles) = (&self.mentioned_in[name], &self.title_of[name]);
                 let share = mass / (mentions.len() as f64 + settings.title_edge * titles.len() as f64);
@@ -154,9 +154,14 @@ impl PassageGraph {
                     next_names[*name as usize] += share * self.rarity[*name as usize];
                 }
             }
-            let goes_on = |restart: &f64, next: f64| (1.0 - settings.walk_on) * restart + settings.walk_on * next;
-            passages = restart.iter().zip(next).map(|(restart, next)| goes_on(restart, next)).collect();
-            names = restart_names.iter().zip(next_names).map(|(restart, next)| goes_on(restart, next)).collect();
+            for (stands, restart, next) in
+                [(&mut passages, &restart, &mut next), (&mut names, &restart_names, &mut next_names)]
+            {
+                for ((stands, restart), next) in stands.iter_mut().zip(restart).zip(next) {
+                    *stands = (1.0 - settings.walk_on) * restart + settings.walk_on * *next;
+                    *next = 0.0;
+                }
+            }
         }
         passages
     }
