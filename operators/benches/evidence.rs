@@ -1,6 +1,8 @@
 //! One question's evidence over a corpus of the size of 2wikimultihopqa_full, on seeded inputs without embedding: expansion to
 //! fused paths (HyCE-RAG), and one hop with its local facts (HyperProve).
 
+mod seeded;
+
 use std::collections::BTreeSet;
 
 use divan::{Bencher, black_box};
@@ -8,6 +10,7 @@ use hypercane_operators::kernel::{
     AssembleSettings, Assembled, EvidenceWeights, ExpandSettings, Extraction, FactWalk, Hypergraph, LocalSettings,
     ProveSettings, Split, assemble, expand, fuse, propagate, prove_hop, query_relevance, restart, split,
 };
+use seeded::Seeded;
 
 const N_DOCUMENTS: u32 = 6_119;
 const N_FACTS: u32 = 5 * N_DOCUMENTS;
@@ -19,26 +22,9 @@ fn main() {
     divan::main();
 }
 
-/// A small generator with a fixed seed (SplitMix64), so that every run measures the same work.
-struct Seeded(u64);
-
-impl Seeded {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Few entities are in many facts: the share of rank r falls as 1/r.
-    fn entity(&mut self) -> u32 {
-        f64::from(N_ENTITIES).powf(self.unit()) as u32 - 1
-    }
+/// Few entities are in many facts: the share of rank r falls as 1/r.
+fn entity(seeded: &mut Seeded) -> u32 {
+    f64::from(N_ENTITIES).powf(seeded.unit()) as u32 - 1
 }
 
 /// Five facts a document; each has the document's subject and one to four other entities.
@@ -49,7 +35,7 @@ fn incidences() -> Vec<(u32, u32)> {
         let subject = (seeded.unit() * f64::from(N_ENTITIES)) as u32;
         for fact in 5 * document..5 * document + 5 {
             incidences.push((fact, subject));
-            incidences.extend((0..1 + seeded.next() % 4).map(|_| (fact, seeded.entity())));
+            incidences.extend((0..1 + seeded.next() % 4).map(|_| (fact, entity(&mut seeded))));
         }
     }
     incidences

@@ -1,37 +1,19 @@
 //! Trajectory search over the most candidates that a query has, on seeded inputs.
 
+mod seeded;
+
 use divan::{Bencher, black_box};
 use hypercane_operators::kernel::{
     BeamSettings, CausalRule, Heuristic, Matrix, PrecedenceRules, Reach, Standing, Standpoint, StepCosts, Trellis,
     Weights, beam_search, log_transition, overlaps, viterbi,
 };
 use hypercane_schemas::{Cell, GroupKey};
+use seeded::Seeded;
 
 const N_CANDIDATES: usize = 150;
 
 fn main() {
     divan::main();
-}
-
-/// A small generator with a fixed seed (SplitMix64), so that every run measures the same work.
-struct Seeded(u64);
-
-impl Seeded {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
 }
 
 /// What a query knows of its candidates.
@@ -46,14 +28,18 @@ impl Candidates {
     fn seeded() -> Self {
         let mut seeded = Seeded(7);
         let mut entities = || {
-            let mut set: Vec<u32> = (0..3 + seeded.below(5)).map(|_| seeded.below(40) as u32).collect();
+            let mut set: Vec<u32> = (0..3 + seeded.next() % 5).map(|_| (seeded.next() % 40) as u32).collect();
             set.sort_unstable();
             set.dedup();
             set
         };
         let entities: Vec<Vec<u32>> = (0..N_CANDIDATES).map(|_| entities()).collect();
         let standings: Vec<Standing> = (0..N_CANDIDATES)
-            .map(|_| Standing { line: 0, position: Some(seeded.below(20) as u32), phase: 1 + seeded.below(13) as u8 })
+            .map(|_| Standing {
+                line: 0,
+                position: Some((seeded.next() % 20) as u32),
+                phase: 1 + (seeded.next() % 13) as u8,
+            })
             .collect();
         Self {
             relevance: (0..N_CANDIDATES).map(|_| seeded.unit()).collect(),

@@ -3,7 +3,6 @@
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::Arc,
 };
 
 use anyhow::Context as _;
@@ -11,7 +10,6 @@ use anyhow::Context as _;
 use super::{eval::vectors_file, progress::Progress, setup, soak};
 use crate::{
     bench::{Bench, Load},
-    connect::embed::{Hashed, MemoryStore},
     eval::{Question, read_corpus, read_questions},
 };
 
@@ -105,12 +103,7 @@ fn measure(arguments: &Live, lake: PathBuf) -> anyhow::Result<ExitCode> {
     let mut questions = read_questions(&arguments.data.join("questions.jsonl"))?;
     questions.truncate(arguments.questions);
     let runtime = setup::runtime()?;
-    let recorded = if arguments.hashed {
-        setup::recorded(Arc::new(Hashed), 2, Arc::new(MemoryStore::default()))?
-    } else {
-        let model = setup::model(&setup::model_folder(arguments.model.as_deref()))?;
-        setup::recorded_in_file(model, 2, &vectors_file())?
-    };
+    let recorded = setup::hashed_or_recorded(arguments.hashed, arguments.model.as_deref(), &vectors_file())?;
     let progress = Progress::start(&runtime);
     let told = |what| progress.say(what);
     let bench = Bench {

@@ -5,17 +5,13 @@ use std::{
     io::{BufWriter, Write as _},
     path::PathBuf,
     process::ExitCode,
-    sync::Arc,
 };
 
 use anyhow::Context as _;
 use hypercane_operators::kernel::passages::PassageSettings;
 
 use super::{eval::vectors_file, setup};
-use crate::{
-    connect::embed::{Hashed, MemoryStore},
-    eval::multihop::{Index, Mode, Report, measure, read_sets, tune},
-};
+use crate::eval::multihop::{Index, Mode, Report, measure, read_sets, tune};
 
 /// Ask questions that need several passages, and measure which are found.
 ///
@@ -43,7 +39,7 @@ pub(super) struct Arguments {
     #[arg(long, conflicts_with = "model")]
     hashed: bool,
     /// Write the first twenty passages of every question and mode, one JSON object a line.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "tune")]
     ranking: Option<PathBuf>,
     /// Search for better settings on the sets, so many trials, and print them.
     #[arg(long, value_name = "TRIALS")]
@@ -60,19 +56,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let sets = read_sets(&arguments.data, &arguments.sets)?;
     let domain = setup::domain(&arguments.domain)?;
     let runtime = setup::runtime()?;
-    let recorded = if arguments.hashed {
-        setup::recorded(Arc::new(Hashed), 2, Arc::new(MemoryStore::default()))?
-    } else {
-        let model = setup::model(&setup::model_folder(arguments.model.as_deref()))?;
-        setup::recorded_in_file(model, 2, &vectors_file())?
-    };
+    let recorded = setup::hashed_or_recorded(arguments.hashed, arguments.model.as_deref(), &vectors_file())?;
     let mut indexes = Vec::new();
-    let mut settings = PassageSettings::default();
-    let mut rankings = arguments.ranking.as_ref().map(|path| {
-        let file = File::create(path).with_context(|| format!("{} can't be written", path.display()))?;
-        anyhow::Ok(BufWriter::new(file))
-    });
-    let mut rankings = rankings.take().transpose()?;
+    let settings = PassageSettings::default();
+    let mut rankings = match &arguments.ranking {
+        Some(path) => {
+            let file = File::create(path).with_context(|| format!("{} can't be written", path.display()))?;
+            Some(BufWriter::new(file))
+        }
+        None => None,
+    };
     let mut report = Report::default();
     for set in sets {
         let (name, n_passages, n_questions) = (set.name.clone(), set.passages.len(), set.questions.len());
@@ -99,8 +92,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let found = tune(&indexes, settings, rounds, arguments.seed, |trial| {
             eprintln!("{:.3} {:?}", trial.score, trial.settings);
         });
-        settings = found.settings;
-        println!("{}", serde_json::to_string_pretty(&settings)?);
+        println!("{}", serde_json::to_string_pretty(&found.settings)?);
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(mut file) = rankings {

@@ -11,7 +11,9 @@ use hypercane_operators::domain::Domain;
 
 use crate::{
     connect::{
-        embed::{EmbedService, Embedder, FileStore, Model, Recorded, ServiceSettings, VectorStore},
+        embed::{
+            EmbedService, Embedder, FileStore, Hashed, MemoryStore, Model, Recorded, ServiceSettings, VectorStore,
+        },
         lake::Lake,
         language_model::{self, ApiKey, Client, Extractor, TextStore},
         packs,
@@ -56,6 +58,14 @@ pub(super) async fn recorded_in_lake(
 pub(super) fn recorded_in_file(model: Arc<dyn Model>, threads: usize, file: &Path) -> anyhow::Result<Arc<Recorded>> {
     let store = FileStore::open(file, model.id())?;
     recorded(model, threads, Arc::new(store))
+}
+
+/// Vectors of hashed words, or the model of a folder before a record in a file.
+pub(super) fn hashed_or_recorded(is_hashed: bool, folder: Option<&Path>, file: &Path) -> anyhow::Result<Arc<Recorded>> {
+    if is_hashed {
+        return recorded(Arc::new(Hashed), 2, Arc::new(MemoryStore::default()));
+    }
+    recorded_in_file(model(&model_folder(folder))?, 2, file)
 }
 
 /// The model before a record.

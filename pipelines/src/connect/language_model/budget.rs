@@ -44,7 +44,7 @@ impl Budget {
         let mut spent = self.locked();
         let wanted = [("calls", self.calls, spent.calls, 1), ("tokens", self.tokens, spent.tokens, tokens)];
         for (what, budget, used, wanted) in wanted {
-            if let Some(budget) = budget.filter(|budget| used + wanted > *budget) {
+            if let Some(budget) = budget.filter(|budget| used.saturating_add(wanted) > *budget) {
                 return Err(Error::Budget { what, used, budget });
             }
         }

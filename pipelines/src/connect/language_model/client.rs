@@ -179,7 +179,9 @@ impl Client {
         reservation.send();
         match self.send(body).await {
             Ok(completion) => {
-                if let Some(taken) = completion.tokens {
+                // No reply has more tokens than bytes: a larger number is no count, and would stop or delay all that follows.
+                let most = tokens + MOST_BYTES as u64;
+                if let Some(taken) = completion.tokens.map(|taken| taken.min(most)) {
                     reservation.settle(taken);
                     self.pace.owe(taken.saturating_sub(tokens));
                 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use hypercane_operators::language_model::{Message, Role, json_schema};
 use jiff::{SignedDuration, Timestamp, fmt::rfc2822};
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::{ApiKey, Client, Reply, Server, Settings, client, client_with};
@@ -201,4 +202,13 @@ async fn the_budget_ends_the_run() {
     let tokens = client(&Settings { budget_tokens: Some(65), ..server.settings() });
     assert!(ask(&tokens).await.is_ok() && ask(&tokens).await.is_ok());
     assert!(ask(&tokens).await.unwrap_err().to_string().contains("60 of 65 tokens"));
+}
+
+#[tokio::test]
+async fn a_count_of_tokens_that_can_be_none_stops_nothing() {
+    let body = json!({"choices": [{"message": {"content": "words"}}], "usage": {"total_tokens": u64::MAX}});
+    let server = Server::start(move |_, _| Reply::Status(200, String::new(), body.to_string())).await;
+    let client = client(&Settings { tokens_per_minute: Some(u32::MAX), ..server.settings() });
+    assert_eq!((ask(&client).await.unwrap(), ask(&client).await.unwrap()), ("words".into(), "words".into()));
+    assert!(client.spent().tokens < 1 << 25, "{}", client.spent());
 }
