@@ -131,6 +131,11 @@ impl Domain {
         self.language.as_deref()
     }
 
+    /// Words in small letters that name things in titles and nothing in running text.
+    pub fn common_words(&self) -> &[String] {
+        &self.pack.common_words
+    }
+
     /// Under which text facts are embedded.
     pub fn embeds(&self) -> Embeds {
         self.pack.embeds

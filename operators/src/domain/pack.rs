@@ -151,6 +151,8 @@ pub(super) struct Pack {
     #[serde(default)]
     pub(super) embeds: Embeds,
     #[serde(default)]
+    pub(super) common_words: Vec<String>,
+    #[serde(default)]
     pub(super) coverage_phases: Vec<String>,
     #[serde(default)]
     pub(super) ambiguous_names: Vec<String>,

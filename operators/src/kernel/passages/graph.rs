@@ -1,8 +1,8 @@
 //! The passages of a corpus with the names that join them.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 
-use super::{Lexical, Passage, names};
+use super::{Lexical, Passage, names::Names};
 
 /// Passages, names, and which passage mentions which name in which fact.
 ///
@@ -18,7 +18,7 @@ pub struct PassageGraph {
     pub(super) facts: Vec<f32>,
     pub(super) lexical: Lexical,
     /// Names by their form.
-    pub(super) known: HashMap<String, u32>,
+    pub(super) known: Names,
     /// The name that is the title of each passage.
     pub(super) titles: Vec<Option<u32>>,
     /// What each passage names, with the fact that does, in the order of both; no fact where a name belongs to the whole.
@@ -38,20 +38,18 @@ pub struct PassageGraph {
 }
 
 impl PassageGraph {
-    /// The graph of these passages; they are numbered in this order.
+    /// The graph of these passages; they are numbered in this order. A name that is one of the common words (in small letters)
+    /// is not looked for in text.
     ///
     /// # Panics
     /// Vectors differ in length.
-    pub fn new(passages: &[Passage<'_>]) -> Self {
-        let mut known = HashMap::new();
-        let mut number = |form: String| {
-            let next = known.len() as u32;
-            (!form.is_empty()).then(|| *known.entry(form).or_insert(next))
-        };
-        let titles: Vec<Option<u32>> = passages.iter().map(|passage| number(names::form(passage.title))).collect();
+    pub fn new(passages: &[Passage<'_>], common_words: &[String]) -> Self {
+        let common_words: BTreeSet<&str> = common_words.iter().map(String::as_str).collect();
+        let mut known = Names::default();
+        let titles: Vec<Option<u32>> = passages.iter().map(|passage| known.add(passage.title, &common_words)).collect();
         for passage in passages {
             let named = passage.facts.iter().flat_map(|fact| &fact.names).chain(&passage.names);
-            named.for_each(|name| _ = number(names::form(name)));
+            named.for_each(|name| _ = known.add(name, &common_words));
         }
         let mentions: Vec<Vec<(u32, Option<u32>)>> = mentions(passages, &known);
         let (mut mentioned_in, mut title_of) = (vec![Vec::new(); known.len()], vec![Vec::new(); known.len()]);
@@ -119,22 +117,19 @@ fn text_of(passage: &Passage<'_>) -> String {
 }
 
 /// What each passage names: what its facts were read to name, and every known name that stands in its text.
-fn mentions(passages: &[Passage<'_>], known: &HashMap<String, u32>) -> Vec<Vec<(u32, Option<u32>)>> {
+fn mentions(passages: &[Passage<'_>], known: &Names) -> Vec<Vec<(u32, Option<u32>)>> {
     let mut first = 0;
     let of = |passage: &Passage<'_>| {
         let mut found: Vec<(u32, Option<u32>)> = Vec::new();
         for (fact, number) in passage.facts.iter().zip(first..) {
-            let forms = fact.names.iter().map(|name| names::form(name));
-            let forms =
-                forms.filter(|form| form.contains(' ') || names::is_telling(form) || form.parse::<u32>().is_ok());
-            found.extend(forms.filter_map(|form| Some((*known.get(&form)?, Some(number)))));
+            found.extend(fact.names.iter().filter_map(|name| Some((known.read(name)?, Some(number)))));
         }
-        found.extend(names::find(passage.title, known).into_iter().map(|(name, _)| (name, None)));
-        for (name, at) in names::find(passage.text, known) {
+        found.extend(known.find(passage.title).into_iter().map(|(name, _)| (name, None)));
+        for (name, at) in known.find(passage.text) {
             let fact = passage.facts.iter().position(|fact| fact.bytes.contains(&at));
             found.push((name, fact.map(|fact| first + fact as u32)));
         }
-        found.extend(passage.names.iter().filter_map(|name| Some((*known.get(&names::form(name))?, None))));
+        found.extend(passage.names.iter().filter_map(|name| Some((known.get(name)?, None))));
         first += passage.facts.len() as u32;
         found.sort_unstable();
         found.dedup();

@@ -1,22 +1,84 @@
 //! Known names in running text.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Names have at most so many words.
 const LONGEST: usize = 8;
 
-/// Single words that are names in some title and words everywhere else.
-const WORDS: [&str; 73] = [
-    "the", "a", "an", "of", "in", "on", "and", "or", "is", "was", "were", "are", "it", "its", "this", "that", "he",
-    "she", "they", "i", "we", "you", "his", "her", "at", "by", "for", "to", "from", "with", "as", "who", "what",
-    "when", "where", "which", "film", "song", "album", "one", "two", "first", "second", "new", "year", "years", "day",
-    "days", "today", "home", "life", "love", "time", "man", "woman", "people", "world", "war", "state", "city",
-    "county", "series", "season", "part", "show", "band", "book", "story", "game", "how", "why", "did", "does",
-];
+/// Names by their form, each with a number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Names {
+    numbers: HashMap<String, u32>,
+    /// By number: whether a name is looked for in text. One common word, a bare number and two letters are not.
+    telling: Vec<bool>,
+}
+
+impl Names {
+    /// The number of a name, which is given where it has none; none for a name without words.
+    pub(super) fn add(&mut self, name: &str, common_words: &BTreeSet<&str>) -> Option<u32> {
+        let form = form(name);
+        if form.is_empty() {
+            return None;
+        }
+        let is_telling = form.contains(' ')
+            || (form.chars().count() >= 3
+                && !form.chars().all(char::is_numeric)
+                && !common_words.contains(form.as_str()));
+        let next = self.telling.len() as u32;
+        let number = *self.numbers.entry(form).or_insert(next);
+        if number == next {
+            self.telling.push(is_telling);
+        }
+        Some(number)
+    }
+
+    /// How many.
+    pub(super) fn len(&self) -> usize {
+        self.telling.len()
+    }
+
+    /// The number of a name that was added, where it tells something, or is a number that was read as a name.
+    pub(super) fn read(&self, name: &str) -> Option<u32> {
+        let form = form(name);
+        let number = *self.numbers.get(&form)?;
+        (self.telling[number as usize] || form.parse::<u32>().is_ok()).then_some(number)
+    }
+
+    /// The number of a name that was added.
+    pub(super) fn get(&self, name: &str) -> Option<u32> {
+        self.numbers.get(&form(name)).copied()
+    }
+
+    /// The names in a text, each with the byte where it begins: from left to right the longest that begins with a capital or a
+    /// digit, and none within another.
+    pub(super) fn find(&self, text: &str) -> Vec<(u32, usize)> {
+        let words: Vec<(usize, &str)> = words(text).collect();
+        let small: Vec<String> = words.iter().map(|(_, word)| word.to_lowercase()).collect();
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let begins = words[at].1.chars().next().is_some_and(|first| first.is_uppercase() || first.is_numeric());
+            let longest = if begins { LONGEST.min(words.len() - at) } else { 0 };
+            let hit = (1..=longest).rev().find_map(|n_words| {
+                let number = *self.numbers.get(&small[at..at + n_words].join(" "))?;
+                self.telling[number as usize].then_some((number, n_words))
+            });
+            match hit {
+                Some((number, n_words)) => {
+                    found.push((number, words[at].0));
+                    at += n_words;
+                }
+                None => at += 1,
+            }
+        }
+        found
+    }
+}
 
 /// The form under which names are looked up: its words in small letters, without a leading article, a possessive `'s` and a
-/// bracket at the end.
-pub(super) fn form(name: &str) -> String {
+/// bracket at the end. Words are parted at apostrophes, unlike those of [`crate::domain::name_form`], so that a text that says
+/// `Curie's` names `Curie`.
+fn form(name: &str) -> String {
     let mut name = name.trim();
     if let Some(at) = name.rfind('(').filter(|at| *at > 0 && name.ends_with(')')) {
         name = name[..at].trim_end();
@@ -29,37 +91,6 @@ pub(super) fn form(name: &str) -> String {
         words.pop();
     }
     words.join(" ")
-}
-
-/// Whether a name of that form is looked for in text: not where it is one common word, a number, or two letters.
-pub(super) fn is_telling(form: &str) -> bool {
-    form.contains(' ') || (form.chars().count() >= 3 && !form.chars().all(char::is_numeric) && !WORDS.contains(&form))
-}
-
-/// The known names in a text, each with the byte where it begins: from left to right the longest that begins with a capital or
-/// a digit, and none within another.
-pub(super) fn find(text: &str, known: &HashMap<String, u32>) -> Vec<(u32, usize)> {
-    let words: Vec<(usize, &str)> = words(text).collect();
-    let small: Vec<String> = words.iter().map(|(_, word)| word.to_lowercase()).collect();
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < words.len() {
-        let begins = words[at].1.chars().next().is_some_and(|first| first.is_uppercase() || first.is_numeric());
-        let longest = if begins { LONGEST.min(words.len() - at) } else { 0 };
-        let hit = (1..=longest).rev().find_map(|n_words| {
-            let form = small[at..at + n_words].join(" ");
-            let number = *known.get(&form)?;
-            is_telling(&form).then_some((number, n_words))
-        });
-        match hit {
-            Some((number, n_words)) => {
-                found.push((number, words[at].0));
-                at += n_words;
-            }
-            None => at += 1,
-        }
-    }
-    found
 }
 
 /// Runs of letters, digits and underscores, with the byte where each begins.
@@ -85,12 +116,14 @@ mod tests {
 
     #[test]
     fn the_longest_known_name_counts_and_none_within_it() {
-        let known: HashMap<String, u32> = ["new york", "new york city", "york", "film", "1984"]
-            .into_iter()
-            .zip(0..)
-            .map(|(n, i)| (n.into(), i))
-            .collect();
+        let (mut names, common) = (Names::default(), BTreeSet::from(["film"]));
+        for (number, name) in ["New York", "New York City", "York", "The Film", "1984"].into_iter().enumerate() {
+            assert_eq!(names.add(name, &common), Some(number as u32));
+            assert_eq!(names.add(name, &common), Some(number as u32));
+        }
+        assert_eq!((names.add("(", &common), names.len()), (None, 5));
+        assert_eq!((names.read("film"), names.read("1984"), names.get("a film")), (None, Some(4), Some(3)));
         let text = "In New York City, in York, and in new york. Film of 1984.";
-        assert_eq!(find(text, &known), [(1, 3), (2, 21)]);
+        assert_eq!(names.find(text), [(1, 3), (2, 21)]);
     }
 }

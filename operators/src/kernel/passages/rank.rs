@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{PassageGraph, PassageSettings, names};
+use super::{PassageGraph, PassageSettings};
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,8 +63,7 @@ impl PassageGraph {
         let fused: Vec<f64> =
             near.iter().zip(&worded).map(|(near, worded)| share * near + (1.0 - share) * worded).collect();
 
-        let mut asked_names: Vec<u32> =
-            names::find(asked.question, &self.known).into_iter().map(|(name, _)| name).collect();
+        let mut asked_names: Vec<u32> = self.known.find(asked.question).into_iter().map(|(name, _)| name).collect();
         asked_names.sort_unstable();
         asked_names.dedup();
         let titled = over_best(self.titled(&asked_names, settings));

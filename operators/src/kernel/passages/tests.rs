@@ -36,7 +36,7 @@ impl Corpus {
                 names: Vec::new(),
             })
             .collect();
-        PassageGraph::new(&passages)
+        PassageGraph::new(&passages, &[])
     }
 }
 
@@ -80,7 +80,7 @@ fn a_name_that_many_passages_share_leads_to_its_title_only() {
 
 #[test]
 fn a_corpus_without_a_passage_has_no_scores() {
-    let graph = PassageGraph::new(&[]);
+    let graph = PassageGraph::new(&[], &[]);
     assert!(graph.is_empty());
     assert!(graph.scores(&asked("Alder"), &PassageSettings::default()).total.is_empty());
 }
@@ -110,7 +110,7 @@ fn build(corpus: &[(Option<usize>, Vec<usize>)]) -> PassageGraph {
             }
         })
         .collect();
-    PassageGraph::new(&passages)
+    PassageGraph::new(&passages, &[])
 }
 
 /// The walk by its definition, with dense matrices over passages and names.

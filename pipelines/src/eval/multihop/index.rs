@@ -83,7 +83,7 @@ impl Index {
                 names: passage.source.iter().cloned().collect(),
             });
         }
-        let graph = PassageGraph::new(&passages);
+        let graph = PassageGraph::new(&passages, domain.common_words());
         let (cpu_seconds, n_texts) = (cpu_seconds() - began, texts.len());
         let questions: Vec<String> = set.questions.iter().map(|question| question.question.clone()).collect();
         let questions = self::vectors(recorded, &questions, &watch).await?;
