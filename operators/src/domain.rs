@@ -131,6 +131,11 @@ impl Domain {
         self.language.as_deref()
     }
 
+    /// Whether its chunks are kept as passages, which retrieval ranks: where texts are read that are no product of a grammar.
+    pub fn ranks_passages(&self) -> bool {
+        self.pack.language.is_some()
+    }
+
     /// Words in small letters that name things in titles and nothing in running text.
     pub fn common_words(&self) -> &[String] {
         &self.pack.common_words

@@ -12,8 +12,11 @@ use crate::{
     collection::{Collection, split_results},
     domain::Domain,
     extraction::{Extraction, Failure},
-    grammar,
-    kernel::{self, Chunk},
+    grammar::{self, statements},
+    kernel::{
+        self, Chunk,
+        passages::{Passage, PassageFact},
+    },
     shared::Shared,
 };
 
@@ -30,6 +33,8 @@ pub struct Extracted {
     pub reliability: Fixed,
     /// The document that it replaces.
     pub supersedes: Option<DocumentKey>,
+    /// The chunk as a passage, without vectors, and its place in the document; where the pack ranks passages.
+    pub passage: Option<(Shared<Passage>, Span)>,
 }
 
 /// Reads one document: what each of its chunks says, or why it could not be read.
@@ -51,13 +56,36 @@ fn read_chunk(chunk: &Chunk, domain: &Domain) -> Result<Extracted, Failure> {
         fact.span = Span::new((chunk.start + fact.span.start) as usize, (chunk.start + fact.span.end) as usize);
     }
     extraction.failures = extraction.failures.into_iter().map(in_document).collect();
+    let passage = domain.ranks_passages().then(|| passage(chunk, &extraction));
     Ok(Extracted {
         extraction,
         chunk: chunk.number,
         horizon_hours: document.horizon_hours,
         reliability: document.reliability,
         supersedes: document.supersedes.clone(),
+        passage,
     })
+}
+
+/// The chunk as a passage, and its place in the document.
+fn passage(chunk: &Chunk, extraction: &Extraction) -> (Shared<Passage>, Span) {
+    let document = &chunk.document;
+    let facts = extraction.facts.iter().map(|fact| PassageFact {
+        start: fact.span.start - chunk.start,
+        end: fact.span.end - chunk.start,
+        text: fact.text.clone(),
+        vector: None,
+        names: fact.mentions.iter().filter(|m| statements::is_name(m)).map(|mention| mention.name.clone()).collect(),
+    });
+    let passage = Passage {
+        title: document.title.clone().unwrap_or_default(),
+        text: document.text.clone(),
+        issued_at: extraction.issued_at.or(document.issued_at),
+        facts: facts.collect(),
+        ..Passage::default()
+    };
+    let start = chunk.start as usize;
+    (Shared::new(passage), Span::new(start, start + document.text.len()))
 }
 
 /// What the chunks say, and what could not be read.

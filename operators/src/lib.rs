@@ -16,6 +16,7 @@
 //! - [`incidence`], [`degrees`], [`entities`]: the hypergraph as a matrix and its vertices
 //! - [`cells`], [`precedence`]: the precedence DAG between cells
 //! - [`link`], [`embed`], [`candidates`], [`trajectory`]: standing questions and their ordered evidence
+//! - [`passages()`], [`rank_passages()`]: the parts of documents that retrieval ranks, and their rankings for standing questions
 //! - [`value_conflicts`], [`order_conflicts`]: contradictions as data
 
 pub mod assertion;
@@ -36,7 +37,9 @@ pub mod kernel;
 pub mod language;
 pub mod language_model;
 mod link;
+mod passages;
 mod precedence;
+mod rank_passages;
 mod reference_times;
 mod shared;
 mod supersede;
@@ -56,7 +59,9 @@ pub use extract::extract;
 pub use incidence::{degrees, incidence};
 pub use inject_horizons::inject_horizons;
 pub use link::{LinkedQuery, link, question_embedded_as};
+pub use passages::{PlacedPassage, passages};
 pub use precedence::{cells, precedence};
+pub use rank_passages::{rank_passages, ranked_passage};
 pub use reference_times::reference_times;
 pub use shared::Shared;
 pub use supersede::supersede;

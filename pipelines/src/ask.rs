@@ -15,7 +15,9 @@ use hypercane_operators::{
     domain::Domain,
     kernel::{EvidenceStep, evidence},
 };
-use hypercane_schemas::{AnswerStep, Change, Entity, EntityKey, Epoch, Hyperedge, HyperedgeId, Query};
+use hypercane_schemas::{
+    AnswerStep, Change, Entity, EntityKey, Epoch, Hyperedge, HyperedgeId, Part, Provenance, Query, RankedPassage,
+};
 
 use crate::{
     connect::{
@@ -34,6 +36,8 @@ use crate::{
 pub struct Answer {
     /// The steps, by rank and step.
     pub steps: Vec<AnswerStep>,
+    /// The passages, by rank.
+    pub passages: Vec<RankedPassage>,
     /// The facts behind the steps, where they are known.
     pub hyperedges: BTreeMap<HyperedgeId, Hyperedge>,
     /// Who takes part in them.
@@ -63,9 +67,12 @@ pub async fn ask_lake(
     told("asking".into());
     let changes = pipeline.step(vec![Input::Query(query.id.clone(), Some(query))]).await?.changes.unwrap_or_default();
 
+    let ranked = changes.rankings.into_iter().filter(|(.., diff)| *diff > 0);
+    let mut passages: Vec<RankedPassage> = ranked.map(|(passage, ..)| passage).collect();
+    passages.sort_by_key(|passage| passage.rank);
     let added = changes.answers.into_iter().filter(|(.., diff)| *diff > 0);
-    let mut answer = Answer { steps: added.map(|(step, ..)| step).collect(), ..Answer::default() };
-    answer.steps.sort_by_key(place);
+    let mut answer = Answer { steps: added.map(|(step, ..)| step).collect(), passages, ..Answer::default() };
+    answer.steps.sort_by_key(|step| (step.rank, step.step));
     let cited: BTreeSet<HyperedgeId> = answer.steps.iter().map(|step| step.hyperedge).collect();
     let facts = graph.hyperedges.iter().filter(|(fact, _, diff)| *diff > 0 && cited.contains(&fact.id));
     answer.hyperedges = facts.map(|(fact, ..)| (fact.id, (**fact).clone())).collect();
@@ -87,11 +94,11 @@ const QUIET: Duration = Duration::from_millis(300);
 /// The topic can't be read.
 pub fn await_answer(feed: &Feed, query: &Query, timeout: Duration) -> Result<Option<Answer>, connect::Error> {
     let began = Instant::now();
-    let mut steps: BTreeMap<(u16, u16), AnswerStep> = BTreeMap::new();
+    let mut parts: BTreeMap<(u16, u16), Part> = BTreeMap::new();
     let mut last_step = None;
     loop {
         if last_step.is_some_and(|last: Instant| last.elapsed() >= QUIET) {
-            return Ok(Some(Answer { steps: steps.into_values().collect(), ..Answer::default() }));
+            return Ok(Some(Answer::of(parts)));
         }
         if last_step.is_none() && began.elapsed() >= timeout {
             return Ok(None);
@@ -100,8 +107,8 @@ pub fn await_answer(feed: &Feed, query: &Query, timeout: Duration) -> Result<Opt
             Next::Event(Event::Record(record)) => record,
             Next::Event(Event::Failed(error)) => return Err(error),
             Next::Event(_) | Next::Nothing => continue,
-            Next::Ended if steps.is_empty() => return Ok(None),
-            Next::Ended => return Ok(Some(Answer { steps: steps.into_values().collect(), ..Answer::default() })),
+            Next::Ended if parts.is_empty() => return Ok(None),
+            Next::Ended => return Ok(Some(Answer::of(parts))),
         };
         if record.key.as_deref() != Some(query.id.0.as_bytes()) {
             continue;
@@ -109,20 +116,37 @@ pub fn await_answer(feed: &Feed, query: &Query, timeout: Duration) -> Result<Opt
         // What is no result is not ours, and whoever wrote it will hear of it elsewhere.
         let Some(event) = record.payload.as_deref().and_then(|payload| read_result(payload).ok()) else { continue };
         last_step = Some(Instant::now());
-        let now_at = place(&event.step);
+        let now_at = event.part.place();
         let was_at = event.moved_from.unwrap_or(now_at);
-        if steps.get(&was_at).is_some_and(|step| step.hyperedge == event.step.hyperedge) {
-            steps.remove(&was_at);
+        if parts.get(&was_at).is_some_and(|part| part.what() == event.part.what()) {
+            parts.remove(&was_at);
         }
         if event.change != Change::Went {
-            steps.insert(now_at, event.step);
+            parts.insert(now_at, event.part);
         }
     }
 }
 
 impl Answer {
-    /// The trajectories as evidence for a reader or a generator: each numbered path with the parts of its score, its
-    /// steps, and the documents and bytes that they stand in.
+    /// The answer of these parts, in order.
+    fn of(parts: BTreeMap<(u16, u16), Part>) -> Self {
+        let mut answer = Self::default();
+        for part in parts.into_values() {
+            match part {
+                Part::Step(step) => answer.steps.push(step),
+                Part::Passage(passage) => answer.passages.push(passage),
+            }
+        }
+        answer
+    }
+
+    /// Whether there is no evidence.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.passages.is_empty()
+    }
+
+    /// The evidence for a reader or a generator: each numbered path with the parts of its score, its steps, and the documents
+    /// and bytes that they stand in; each passage with the parts of its score, what in it fits best, and where it stands.
     pub fn text(&self, domain: &Domain) -> String {
         let mut out = String::new();
         for path in self.steps.chunk_by(|a, b| a.rank == b.rank) {
@@ -144,7 +168,8 @@ impl Answer {
             );
             out.push_str(&self.steps_text(path, domain));
         }
-        out
+        let passages: Vec<String> = self.passages.iter().map(passage_text).collect();
+        out + &passages.join("\n\n")
     }
 
     fn steps_text(&self, path: &[AnswerStep], domain: &Domain) -> String {
@@ -168,11 +193,6 @@ impl Answer {
         let mut out = evidence(&shown);
         out.push_str("\nSources:");
         for step in path {
-            let places = step.provenance.iter().map(|place| {
-                let (document, span) = (&place.document.0, place.span);
-                format!("{document} bytes {}..{}", span.start, span.end)
-            });
-            let places: Vec<String> = places.collect();
             let issued =
                 step.issued_at.map_or_else(String::new, |at| format!(", issued {}", at.strftime("%Y-%m-%dT%H:%MZ")));
             // Writing to a string cannot fail.
@@ -180,7 +200,7 @@ impl Answer {
                 out,
                 "\n  [Step {}] {}{issued}, relevance {}",
                 step.step,
-                places.join("; "),
+                places(&step.provenance),
                 short(step.relevance)
             );
         }
@@ -211,8 +231,33 @@ fn reasoning<'a>(before: Option<&AnswerStep>, step: &AnswerStep, domain: &'a Dom
     tags
 }
 
-fn place(step: &AnswerStep) -> (u16, u16) {
-    (step.rank, step.step)
+fn passage_text(passage: &RankedPassage) -> String {
+    let score = passage.score;
+    format!(
+        "Passage {} (score {}: start {}, step {}, walk {}; cosine {}, BM25 {})\n{}\n{}\nBest fact, relevance {}: {}\n\
+         Sources: {}",
+        passage.rank,
+        short(score.total),
+        short(score.start),
+        short(score.step),
+        short(score.walk),
+        short(score.dense),
+        short(score.lexical),
+        passage.title,
+        passage.text.trim_end(),
+        short(passage.relevance),
+        passage.evidence,
+        places(&passage.provenance),
+    )
+}
+
+/// Documents, with the bytes.
+fn places(provenance: &[Provenance]) -> String {
+    let places = provenance.iter().map(|place| {
+        let (document, span) = (&place.document.0, place.span);
+        format!("{document} bytes {}..{}", span.start, span.end)
+    });
+    places.collect::<Vec<_>>().join("; ")
 }
 
 /// Three decimals: enough to compare, short enough to read.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hypercane_operators::Shared;
 use hypercane_schemas::{
     AnswerStep, Conflict, Degree, Diff, Document, DocumentKey, Entity, Epoch, GroupKey, HorizonUpdate, Hyperedge,
-    Incidence, Precedence, Query, QueryId, Reject,
+    Incidence, Precedence, Query, QueryId, RankedPassage, Reject,
 };
 
 /// Updates of one record kind.
@@ -30,6 +30,7 @@ pub struct Changes {
     pub precedence: Updates<Precedence>,
     pub conflicts: Updates<Conflict>,
     pub answers: Updates<AnswerStep>,
+    pub rankings: Updates<RankedPassage>,
     pub rejects: Updates<Reject>,
     /// For each query the documents among whose facts a candidate came or went, and the groups of those facts.
     pub touched: Touched,
@@ -87,6 +88,7 @@ macro_rules! for_each_kind {
         $each!(precedence);
         $each!(conflicts);
         $each!(answers);
+        $each!(rankings);
         $each!(rejects);
     };
 }

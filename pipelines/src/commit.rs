@@ -263,6 +263,7 @@ fn encode(changes: Changes, epoch: Epoch, offsets: Offsets) -> Result<CommitBatc
     batch.add(&changes.precedence)?;
     batch.add(&changes.conflicts)?;
     batch.add(&changes.answers)?;
+    batch.add(&changes.rankings)?;
     batch.add(&changes.rejects)?;
     Ok(batch)
 }

@@ -77,13 +77,16 @@ impl Enricher {
     }
 }
 
-/// The texts that a document's facts are embedded under. A part that can't be read needs none; it becomes a reject.
+/// The texts that a document's passages and facts are embedded under. A part that can't be read needs none; it becomes a reject.
 fn texts(document: &Document, domain: &Domain) -> Vec<String> {
     let mut texts = Vec::new();
     for chunk in extract::read(document, domain).into_iter().flatten() {
         let facts = chunk.extraction.facts.iter();
         let assertions = facts.filter_map(|fact| kernel::canonicalize(&document.key, &chunk, fact, domain).ok());
         texts.extend(assertions.flat_map(|assertion| kernel::texts_to_embed(&assertion, domain)));
+        if let Some((passage, _)) = &chunk.passage {
+            texts.extend(passage.texts());
+        }
     }
     texts
 }

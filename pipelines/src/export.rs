@@ -12,14 +12,14 @@ use std::{
 
 use hypercane_schemas::{
     AnswerStep, Conflict, Degree, Diff, Document, Entity, Epoch, HorizonUpdate, Hyperedge, Incidence, Precedence,
-    Query, Record, Reject,
+    Query, RankedPassage, Record, Reject,
 };
 use jiff::Timestamp;
 
 use crate::connect::lake::{self, Lake, write_state};
 
 /// The tables that have a state.
-pub const TABLES: [&str; 11] = [
+pub const TABLES: [&str; 12] = [
     Document::TABLE,
     HorizonUpdate::TABLE,
     Query::TABLE,
@@ -30,6 +30,7 @@ pub const TABLES: [&str; 11] = [
     Precedence::TABLE,
     Conflict::TABLE,
     AnswerStep::TABLE,
+    RankedPassage::TABLE,
     Reject::TABLE,
 ];
 
@@ -195,6 +196,7 @@ pub async fn export(
         Precedence,
         Conflict,
         AnswerStep,
+        RankedPassage,
         Reject
     );
     Ok(())

@@ -6,7 +6,9 @@
 //!                                                                      synthesize_changes <------------------+
 //!                     incidence, degrees, entities, precedence, conflicts <- hyperedges
 //! queries   -> upsert -> link -> candidates -> trajectory -> answers
-//! vectors   ---------------------^
+//!                          |        ^
+//!                          +--------|-----> rank_passages -> rankings
+//! vectors   ------------------------+-> passages --^   (from what extract gives, where the pack ranks passages)
 //! ```
 
 use std::{
@@ -21,10 +23,12 @@ use differential_dataflow::{AsCollection, ExchangeData, Hashable};
 use hypercane_operators::{
     Candidate, Collection, KeyedChange, Shared, candidates, canonicalize, cells, chunk, dedupe, degrees,
     domain::Domain, embed, entities, extract, incidence, inject_horizons, kernel::PrecedenceRules, link,
-    order_conflicts, precedence, reference_times, supersede, synthesize_changes, trajectory, unify, upsert,
-    value_conflicts,
+    order_conflicts, passages, precedence, rank_passages, reference_times, supersede, synthesize_changes, trajectory,
+    unify, upsert, value_conflicts,
 };
-use hypercane_schemas::{ContentHash, Document, DocumentKey, Epoch, GroupKey, HorizonUpdate, Query, QueryId, Vector};
+use hypercane_schemas::{
+    ContentHash, Document, DocumentKey, Epoch, GroupKey, HorizonUpdate, Mode, Query, QueryId, Vector,
+};
 use timely::{
     container::CapacityContainerBuilder,
     dataflow::{
@@ -115,7 +119,8 @@ pub fn live(
     let vectors = upsert::<ContentHash, Vector>(vector_changes);
 
     let (extracted, unreadable) = extract(chunk(documents.clone()), Arc::clone(domain));
-    let (assertions, unknown_words) = canonicalize(supersede(extracted), Arc::clone(domain));
+    let spoken = supersede(extracted);
+    let (assertions, unknown_words) = canonicalize(spoken.clone(), Arc::clone(domain));
     let assertions = unify(assertions)
         .filter(move |assertion| groups.as_ref().is_none_or(|groups| groups.contains(&assertion.hyperedge.group)));
     let facts = dedupe(assertions.clone());
@@ -128,8 +133,10 @@ pub fn live(
 
     let entities = entities(facts, Arc::clone(domain));
     let queries_linked = link(queries.clone(), entities.clone(), vectors.clone(), Arc::clone(domain));
-    let embedded = embed(hyperedges.clone(), vectors, Arc::clone(domain));
-    let candidates = candidates(queries_linked.clone(), embedded, Arc::clone(domain));
+    let embedded = embed(hyperedges.clone(), vectors.clone(), Arc::clone(domain));
+    let of_mode = |mode| queries_linked.clone().filter(move |(_, query)| query.query.mode == mode);
+    let (ordered, ranked) = (of_mode(Mode::Trajectory), of_mode(Mode::Spread));
+    let candidates = candidates(ordered.clone(), embedded, Arc::clone(domain));
 
     let rules = Arc::new(PrecedenceRules::from(&**domain));
     let cells = cells(hyperedges.clone(), Arc::clone(&rules));
@@ -164,7 +171,11 @@ pub fn live(
     collect!(degrees, degrees(incidence.clone(), domain.hub_degree()));
     collect!(incidence, incidence);
     collect!(entities, entities.map(|(_, entity)| entity));
-    let answers = trajectory(queries_linked, candidates.clone(), cells.clone(), Arc::clone(domain));
+    if domain.ranks_passages() {
+        let passages = passages(spoken, vectors);
+        collect!(rankings, rank_passages(passages, ranked, Arc::clone(domain)));
+    }
+    let answers = trajectory(ordered, candidates.clone(), cells.clone(), Arc::clone(domain));
     let answers = if spread { by_query(answers, |answer| &answer.query) } else { answers };
     let told = outbox.clone();
     answers

@@ -341,6 +341,7 @@ impl Pipeline {
         });
         let began = Instant::now();
         let mut batch = Batch { vectors: self.enricher.vectors(documents, questions).await?, ..Batch::default() };
+        let n_vectors = batch.vectors.len();
         for input in inputs {
             self.sequence += 1;
             match input {
@@ -369,7 +370,8 @@ impl Pipeline {
             }
             None => kept = Some(changes),
         }
-        Ok((Stepped { epoch, results, rejects: unreadable, n_updates, took, changes: kept }, Note::read(notes)?))
+        let rejects = unreadable;
+        Ok((Stepped { epoch, results, rejects, n_vectors, n_updates, took, changes: kept }, Note::read(notes)?))
     }
 
     /// How long ago the last commit was begun.
@@ -411,6 +413,8 @@ pub struct Stepped {
     pub results: Vec<ResultEvent>,
     /// Documents, or parts of them, that could not be read.
     pub rejects: Vec<Reject>,
+    /// How many texts needed a vector that none before them had needed.
+    pub n_vectors: usize,
     /// How many rows came and went.
     pub n_updates: usize,
     /// How long its parts took.

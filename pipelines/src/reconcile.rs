@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use hypercane_operators::domain::Domain;
 use hypercane_schemas::{
-    AnswerStep, Conflict, Degree, Diff, Entity, Epoch, Hyperedge, Incidence, Precedence, Record, Reject,
+    AnswerStep, Conflict, Degree, Diff, Entity, Epoch, Hyperedge, Incidence, Precedence, RankedPassage, Record, Reject,
 };
 
 use crate::{
@@ -79,6 +79,7 @@ pub async fn reconcile(
     put_right!(Precedence, computed.precedence);
     put_right!(Conflict, computed.conflicts);
     put_right!(AnswerStep, computed.answers);
+    put_right!(RankedPassage, computed.rankings);
     let mut rejects = lake.read::<Reject>(None).await?;
     rejects.retain(|(reject, _)| reject.stage.is_derived());
     batch.add(&missing(rejects, computed.rejects, epoch))?;

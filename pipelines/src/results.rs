@@ -2,54 +2,62 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hypercane_schemas::{AnswerStep, Cause, Change, DocumentKey, Epoch, GroupKey, HyperedgeId, QueryId, ResultEvent};
+use hypercane_schemas::{Cause, Change, ContentHash, Diff, DocumentKey, Epoch, GroupKey, Part, QueryId, ResultEvent};
 
 use crate::changes::{Changes, Moved};
 
-/// The steps that came, went or moved in the epoch, by query, rank and step.
+/// The steps and passages that came, went or moved in the epoch, by query, rank and step.
 ///
-/// A step whose place and horizon are the same and whose score alone differs has not moved.
+/// A part whose place and horizon are the same and whose score alone differs has not moved.
 pub fn results(changes: &Changes, epoch: Epoch) -> Vec<ResultEvent> {
-    let mut old: BTreeMap<(&QueryId, HyperedgeId), Vec<&AnswerStep>> = BTreeMap::new();
-    let mut new: Vec<&AnswerStep> = Vec::new();
-    for (step, _, diff) in &changes.answers {
-        if *diff > 0 {
-            new.push(step);
-        } else {
-            old.entry((&step.query, step.hyperedge)).or_default().push(step);
+    let steps = changes.answers.iter().map(|(step, _, diff)| (Part::Step(step.clone()), *diff));
+    let passages = changes.rankings.iter().map(|(passage, _, diff)| (Part::Passage(passage.clone()), *diff));
+    let parts: Vec<(Part, Diff)> = steps.chain(passages).collect();
+    let causes = Causes::new(changes);
+    let mut old: BTreeMap<(QueryId, ContentHash), Vec<Part>> = BTreeMap::new();
+    let mut new: Vec<Part> = Vec::new();
+    for (part, diff) in parts {
+        match diff > 0 {
+            true => new.push(part),
+            false => old.entry((part.query().clone(), part.what())).or_default().push(part),
         }
     }
-    let causes = Causes::new(changes);
     let mut events = Vec::new();
-    for step in new {
-        let former = old.get_mut(&(&step.query, step.hyperedge)).and_then(Vec::pop);
+    for part in new {
+        let former = old.get_mut(&(part.query().clone(), part.what())).and_then(Vec::pop);
         let (change, moved_from) = match former {
             None => (Change::Came, None),
-            Some(was) if place(was) == place(step) => continue,
-            Some(was) => (Change::Moved, Some((was.rank, was.step))),
+            Some(was) if was.place() == part.place() && horizon(&was) == horizon(&part) => continue,
+            Some(was) => (Change::Moved, Some(was.place())),
         };
-        events.push(ResultEvent { epoch, change, step: step.clone(), moved_from, cause: causes.of(&step.query) });
+        let cause = causes.of(part.query());
+        events.push(ResultEvent { epoch, change, part, moved_from, cause });
     }
-    for step in old.into_values().flatten() {
-        let cause = causes.of(&step.query);
-        events.push(ResultEvent { epoch, change: Change::Went, step: step.clone(), moved_from: None, cause });
+    for part in old.into_values().flatten() {
+        let cause = causes.of(part.query());
+        events.push(ResultEvent { epoch, change: Change::Went, part, moved_from: None, cause });
     }
     events.sort_by(|a, b| order(a).cmp(&order(b)));
     events
 }
 
-fn place(step: &AnswerStep) -> (u16, u16, Option<i32>) {
-    (step.rank, step.step, step.horizon_hours)
+fn horizon(part: &Part) -> Option<i32> {
+    match part {
+        Part::Step(step) => step.horizon_hours,
+        Part::Passage(_) => None,
+    }
 }
 
-fn order(event: &ResultEvent) -> (&QueryId, bool, u16, u16) {
-    (&event.step.query, event.change == Change::Went, event.step.rank, event.step.step)
+fn order(event: &ResultEvent) -> (&QueryId, bool, (u16, u16)) {
+    (event.part.query(), event.change == Change::Went, event.part.place())
 }
 
 /// Why answers changed in an epoch.
 struct Causes<'a> {
     moved: &'a Moved,
     touched: BTreeMap<&'a QueryId, Vec<(&'a DocumentKey, &'a GroupKey)>>,
+    /// Changed documents whose passages came into a ranking, went or moved.
+    ranked: BTreeMap<QueryId, BTreeSet<&'a DocumentKey>>,
 }
 
 impl<'a> Causes<'a> {
@@ -58,17 +66,25 @@ impl<'a> Causes<'a> {
         for (query, document, group) in changes.touched.places() {
             touched.entry(query).or_default().push((document, group));
         }
-        Self { moved: &changes.moved, touched }
+        let mut ranked: BTreeMap<QueryId, BTreeSet<&DocumentKey>> = BTreeMap::new();
+        for (passage, ..) in &changes.rankings {
+            let documents = passage.provenance.iter().map(|place| &place.document);
+            let changed = documents.filter(|document| changes.moved.documents.contains(document));
+            ranked.entry(passage.query.clone()).or_default().extend(changed);
+        }
+        Self { moved: &changes.moved, touched, ranked }
     }
 
-    /// The changed documents among whose facts a candidate came or went; where the candidates are of unchanged documents
-    /// (their labels moved), every changed document, since one of them moved the reference time.
+    /// The changed documents among whose facts a candidate came or went, or whose passages changed in the ranking. Where there
+    /// is none, every changed document: the candidates are of unchanged ones, and one of the others moved their reference
+    /// time; or the passages are, and one of the others leads to them.
     fn of(&self, query: &QueryId) -> Cause {
         let touched = self.touched.get(query).map(Vec::as_slice).unwrap_or_default();
         let documents: BTreeSet<&DocumentKey> = touched
             .iter()
             .map(|(document, _)| *document)
             .filter(|document| self.moved.documents.contains(document))
+            .chain(self.ranked.get(query).into_iter().flatten().copied())
             .collect();
         let horizons: BTreeSet<&GroupKey> =
             touched.iter().map(|(_, group)| *group).filter(|group| self.moved.horizons.contains(group)).collect();

@@ -182,7 +182,7 @@ fn gather(feed: &Feed, settings: &Settings, wait: Duration, standing: &mut Stand
 
 fn send(stepped: &Stepped, sink: &mut dyn Sink, settings: &Settings) -> Result<(), connect::Error> {
     for event in &stepped.results {
-        sink.send(&settings.results, event.step.query.0.as_bytes(), Some(&json(event)?))?;
+        sink.send(&settings.results, event.part.query().0.as_bytes(), Some(&json(event)?))?;
     }
     for reject in &stepped.rejects {
         send_reject(reject, sink, settings)?;

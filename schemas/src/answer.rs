@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{DocumentKey, Epoch, Fixed, GroupKey, HyperedgeId, Provenance, QueryId};
+use crate::{ContentHash, DocumentKey, Epoch, Fixed, GroupKey, HyperedgeId, Provenance, QueryId, RankedPassage};
 
 /// The parts of a trajectory's score (OKH-RAG eq. 5), each before its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
@@ -55,7 +55,7 @@ pub struct AnswerStep {
     pub provenance: Vec<Provenance>,
 }
 
-/// What happened to a step of an answer.
+/// What happened to a part of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -70,7 +70,8 @@ pub enum Change {
 /// Why an answer changed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Cause {
-    /// Documents that came, changed or went in this epoch and whose facts are candidates of the query.
+    /// Documents that came, changed or went in this epoch and whose facts are candidates of the query, or whose passages came
+    /// into its ranking, went from it or moved in it; every one of this epoch where that explains nothing.
     pub documents: Vec<DocumentKey>,
     /// Groups whose reference time a `horizons` record set, moved or took away in this epoch.
     pub horizons: Vec<GroupKey>,
@@ -78,15 +79,60 @@ pub struct Cause {
     pub query_changed: bool,
 }
 
-/// One message of topic `results`: a step of an answer that came, went or moved.
+/// What an answer consists of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// A step of a trajectory.
+    Step(AnswerStep),
+    /// A passage of a ranking.
+    Passage(RankedPassage),
+}
+
+impl Part {
+    /// The query that it answers.
+    pub fn query(&self) -> &QueryId {
+        match self {
+            Self::Step(step) => &step.query,
+            Self::Passage(passage) => &passage.query,
+        }
+    }
+
+    /// Its rank and step; the one step of a passage is 1.
+    pub fn place(&self) -> (u16, u16) {
+        match self {
+            Self::Step(step) => (step.rank, step.step),
+            Self::Passage(passage) => (passage.rank, 1),
+        }
+    }
+
+    /// What stands there: a fact or a passage.
+    pub fn what(&self) -> ContentHash {
+        match self {
+            Self::Step(step) => step.hyperedge.0,
+            Self::Passage(passage) => passage.passage,
+        }
+    }
+
+    /// Where it is said.
+    pub fn provenance(&self) -> &[Provenance] {
+        match self {
+            Self::Step(step) => &step.provenance,
+            Self::Passage(passage) => &passage.provenance,
+        }
+    }
+}
+
+/// One message of topic `results`: a part of an answer that came, went or moved.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct ResultEvent {
     /// The epoch in which it happened.
     pub epoch: Epoch,
     /// What happened.
     pub change: Change,
-    /// The step as it is now; for `went`, as it was.
-    pub step: AnswerStep,
+    /// The step or the passage as it is now; for `went`, as it was.
+    #[serde(flatten)]
+    pub part: Part,
     /// Its former rank and step, for `moved`.
     #[serde(default)]
     pub moved_from: Option<(u16, u16)>,

@@ -4,14 +4,14 @@ use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 
 use crate::{
     AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, ModelText,
-    Precedence, Query, Record, Reject, ResultEvent,
+    Precedence, Query, RankedPassage, Record, Reject, ResultEvent,
 };
 
 /// Name of the schema of result messages, which are no table.
 pub const RESULTS: &str = "results";
 
 /// The names that [`schema`] knows: input records, results, then what follows from input.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     Document::TABLE,
     HorizonUpdate::TABLE,
     Query::TABLE,
@@ -25,6 +25,7 @@ pub const NAMES: [&str; 14] = [
     ModelOutput::TABLE,
     ModelText::TABLE,
     Precedence::TABLE,
+    RankedPassage::TABLE,
     Reject::TABLE,
 ];
 
@@ -54,6 +55,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         ModelOutput::TABLE => written::<ModelOutput>(),
         ModelText::TABLE => written::<ModelText>(),
         Precedence::TABLE => written::<Precedence>(),
+        RankedPassage::TABLE => written::<RankedPassage>(),
         Reject::TABLE => written::<Reject>(),
         _ => return None,
     })

@@ -18,6 +18,9 @@ pub enum Mode {
     /// Ordered evidence (OKH-RAG 3.2).
     #[default]
     Trajectory,
+    /// A ranking of passages by what they say and by what they name in common. The domain pack must be one that reads
+    /// texts by a language model, as `general` does.
+    Spread,
 }
 
 /// A question that stands until it is deleted (null payload on topic `queries`).
@@ -48,7 +51,7 @@ fn no_id() -> QueryId {
     QueryId(String::new())
 }
 
-/// Settings of trajectory retrieval; defaults are those of OKH-RAG 4.1 and A.7.
+/// Settings of retrieval; for trajectories the defaults are those of OKH-RAG 4.1 and A.7.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct QueryParameters {
@@ -74,6 +77,8 @@ pub struct QueryParameters {
     pub candidates: u16,
     /// Share of the candidates reserved for the query's own group.
     pub own_group_share: Fixed,
+    /// Passages returned, in mode `spread`.
+    pub passages: u16,
 }
 
 impl Default for QueryParameters {
@@ -90,6 +95,7 @@ impl Default for QueryParameters {
             seeds: 80,
             candidates: 150,
             own_group_share: Fixed::from_f64(0.4),
+            passages: 10,
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, ModelText,
-    Precedence, Query, Reject,
+    Precedence, Query, RankedPassage, Reject,
 };
 
 /// A record kind: one table of the lake, one JSON Schema file.
@@ -128,6 +128,7 @@ impl Record for Query {
             integer("seeds"),
             integer("candidates"),
             number("own_group_share"),
+            integer("passages"),
         ];
         vec![
             text("id"),
@@ -263,6 +264,25 @@ impl Record for AnswerStep {
             text("text"),
             number("relevance"),
             Field::new("score", structure(score), false),
+            provenance("provenance"),
+        ]
+    }
+}
+
+impl Record for RankedPassage {
+    const TABLE: &'static str = "rankings";
+
+    fn columns() -> Vec<Field> {
+        let score = ["dense", "lexical", "start", "step", "walk", "total"].map(number);
+        vec![
+            text("query"),
+            integer("rank"),
+            text("passage"),
+            text("title"),
+            text("text"),
+            text("evidence"),
+            number("relevance"),
+            Field::new("score", structure(score.into()), false),
             provenance("provenance"),
         ]
     }

@@ -13,7 +13,7 @@ use hypercane::{
     pipeline::Pipeline,
     vectors::recorded_vectors,
 };
-use hypercane_schemas::{AnswerStep, Epoch, QueryId};
+use hypercane_schemas::{AnswerStep, Epoch, Part, QueryId};
 use tokio::runtime::Runtime;
 
 use crate::lakes::{advisory, asked, domain, landfall, question, recorded, write};
@@ -70,9 +70,10 @@ fn a_running_pipeline_answers_through_its_topic_of_results() {
     let mut wanted = Vec::new();
     for event in &stepped.results {
         let payload = serde_json::to_vec(event).unwrap();
-        assert!(writer.send("results", &event.step.query.0, Some(&payload)));
-        if event.step.query.0 == "once" {
-            wanted.push(event.step.clone());
+        assert!(writer.send("results", &event.part.query().0, Some(&payload)));
+        if event.part.query().0 == "once" {
+            let Part::Step(step) = &event.part else { panic!("a trajectory has steps") };
+            wanted.push(step.clone());
         }
     }
     assert!(stepped.results.len() > wanted.len() && !wanted.is_empty());

@@ -49,15 +49,16 @@ fn step() -> impl Strategy<Value = Step> {
         Step::Document(DocumentKey(key.clone()), Some(document(&key, TITLES[title], &sentences)))
     });
     let drop = key.prop_map(|key| Step::Document(DocumentKey(key), None));
-    let ask = (0..QUESTIONS.len(), any::<bool>()).prop_map(|(number, stands)| {
+    let mode = prop::sample::select(&[Mode::Trajectory, Mode::Spread][..]);
+    let ask = (0..QUESTIONS.len(), mode, any::<bool>()).prop_map(|(number, mode, stands)| {
         let id = QueryId(format!("query-{number}"));
         let query = Query {
             id: id.clone(),
             question: QUESTIONS[number].into(),
-            mode: Mode::default(),
+            mode,
             group: None,
             as_of: None,
-            parameters: QueryParameters::default(),
+            parameters: QueryParameters { passages: 2, ..QueryParameters::default() },
         };
         Step::Query(id, stands.then_some(query))
     });
@@ -77,7 +78,7 @@ proptest! {
             standing.apply(epoch);
             wanted.push(plain::state(&standing.documents, &standing.horizons, &standing.queries, &domain));
         }
-        for n_workers in [1, 2] {
+        for n_workers in [1, 2, 4] {
             let outcome = run(&history, n_workers, &domain, |epoch, found| compare(found, &wanted[epoch]));
             prop_assert!(outcome.is_ok(), "{n_workers} workers: {}", outcome.unwrap_err());
         }

@@ -107,6 +107,7 @@ impl Feeder {
                     let assertions =
                         facts.filter_map(|fact| kernel::canonicalize(key, &chunk, fact, &self.domain).ok());
                     texts.extend(assertions.flat_map(|assertion| kernel::texts_to_embed(&assertion, &self.domain)));
+                    texts.extend(chunk.passage.iter().flat_map(|(passage, _)| passage.texts()));
                 }
                 texts
             }
@@ -192,7 +193,7 @@ pub fn apart_as_together(history: &History, n_workers: usize, domain: &Arc<Domai
         }
         count!(
             documents, horizons, queries, rejects, hyperedges, incidence, degrees, entities, precedence, conflicts,
-            answers
+            answers, rankings
         );
         if !split.is_empty() {
             return Err(format!("{n_workers} workers, epoch {}: {}", epoch + 1, split.join(", ")));
@@ -212,6 +213,7 @@ pub fn accumulate(state: &mut State, changes: Changes) {
     add(&mut state.precedence, changes.precedence, Clone::clone);
     add(&mut state.conflicts, changes.conflicts, Clone::clone);
     add(&mut state.answers, changes.answers, Clone::clone);
+    add(&mut state.rankings, changes.rankings, Clone::clone);
     add(&mut state.rejects, changes.rejects, |row| (row.key.clone(), row.reason.clone()));
 }
 
@@ -238,6 +240,9 @@ pub fn compare(found: &State, wanted: &State) -> Result<(), String> {
             }
         )*};
     }
-    compare!(documents, rejects, horizons, hyperedges, incidence, degrees, entities, precedence, conflicts, answers);
+    compare!(
+        documents, rejects, horizons, hyperedges, incidence, degrees, entities, precedence, conflicts, answers,
+        rankings
+    );
     Ok(())
 }

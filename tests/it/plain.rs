@@ -8,16 +8,20 @@ use std::{
 };
 
 use hypercane_operators::{
-    Candidate, Embedded, LinkedQuery, Shared,
+    Candidate, Embedded, LinkedQuery, PlacedPassage, Shared,
     assertion::Assertion,
     domain::Domain,
     extract::{Extracted, read},
-    kernel::{self, link},
-    question_embedded_as,
+    kernel::{
+        self, link,
+        passages::{Asked, First, Passage, PassageIndex, PassageSettings, Scratch},
+    },
+    question_embedded_as, ranked_passage,
 };
 use hypercane_schemas::{
     AnswerStep, Category, Cell, Conflict, ContentHash, Degree, Document, DocumentKey, Entity, EntityKey, Fixed,
-    GroupKey, HorizonUpdate, Hyperedge, HyperedgeId, Incidence, Precedence, Query, QueryId,
+    GroupKey, HorizonUpdate, Hyperedge, HyperedgeId, Incidence, Mode, Precedence, Provenance, Query, QueryId,
+    RankedPassage,
 };
 use jiff::Timestamp;
 
@@ -36,6 +40,7 @@ pub struct State {
     pub precedence: BTreeMap<Precedence, isize>,
     pub rejects: BTreeMap<(String, String), isize>,
     pub answers: BTreeMap<AnswerStep, isize>,
+    pub rankings: BTreeMap<RankedPassage, isize>,
 }
 
 /// The state that follows from what stands.
@@ -118,12 +123,53 @@ pub fn state(
             *state.conflicts.entry(conflict).or_default() += 1;
         }
     }
-    for query in queries.values() {
+    for query in queries.values().filter(|query| query.mode == Mode::Trajectory) {
         for step in answer(query, &state, domain) {
             *state.answers.entry(step).or_default() += 1;
         }
     }
+    let passages = placed_passages(&uncorrected(&extracted));
+    for query in queries.values().filter(|query| query.mode == Mode::Spread) {
+        for passage in ranking(query, &passages, domain) {
+            *state.rankings.entry(passage).or_default() += 1;
+        }
+    }
     state
+}
+
+/// Every passage once, with all documents that have it.
+fn placed_passages(extracted: &[&(DocumentKey, Extracted)]) -> BTreeMap<ContentHash, PlacedPassage> {
+    let mut passages: BTreeMap<ContentHash, PlacedPassage> = BTreeMap::new();
+    for (document, chunk) in extracted {
+        let Some((passage, span)) = &chunk.passage else { continue };
+        let place = Provenance { document: (*document).clone(), chunk: chunk.chunk, span: *span };
+        let id = ContentHash::of_parts([&*passage.title, &*passage.text]);
+        let mut passage = Passage::clone(passage);
+        let vector_of = |text: &str| Some(vector(kernel::embedded_as(text)));
+        passage.vector = vector_of(&passage.whole());
+        passage.facts.iter_mut().for_each(|fact| fact.vector = vector_of(&fact.text));
+        let passage = Shared::new(passage);
+        passages.entry(id).or_insert(PlacedPassage { passage, provenance: Vec::new() }).provenance.push(place);
+    }
+    passages.values_mut().for_each(|placed| placed.provenance.sort());
+    passages
+}
+
+/// The first passages for a question, from an index that is made for it.
+fn ranking(query: &Query, passages: &BTreeMap<ContentHash, PlacedPassage>, domain: &Domain) -> Vec<RankedPassage> {
+    let mut index = PassageIndex::new(domain.common_words().iter().cloned());
+    for (id, placed) in passages {
+        index.apply([], [(*id, placed.passage.clone())]);
+    }
+    let question_vector = Some(vector(question_embedded_as(&query.question)));
+    let asked = Asked::new(&query.question, question_vector.clone(), query.as_of);
+    let (settings, n) = (PassageSettings::default(), usize::from(query.parameters.passages));
+    let first = First::new(&index, &asked, &settings, settings.n_first(n));
+    let ranking = index.rank(&asked, &first, &settings, n, &mut Scratch::default());
+    let linked =
+        LinkedQuery { links: link::Links::default(), vector: question_vector, query: Shared::new(query.clone()) };
+    let rows = ranking.ranked.iter().zip(1..);
+    rows.map(|(ranked, rank)| ranked_passage(&linked, rank, ranked, &passages[&ranked.id])).collect()
 }
 
 /// The answer to a query: links by looking at every name, candidates by looking at every hyperedge.

@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use arrow_schema::{DataType, Field};
 use hypercane_schemas::{
     AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, ModelText,
-    Precedence, Query, Record, Reject, json,
+    Precedence, Query, RankedPassage, Record, Reject, json,
 };
 use serde_json::Value;
 
@@ -33,6 +33,7 @@ fn columns_are_the_fields_of_the_records_and_of_their_schemas() {
     check::<HorizonUpdate>();
     check::<Query>();
     check::<AnswerStep>();
+    check::<RankedPassage>();
     check::<Conflict>();
     check::<Degree>();
     check::<Entity>();

@@ -268,6 +268,7 @@ fn what_chunks_say(input: &Input, domain: &Domain) -> Rows {
             fact.span = Span { start: fact.span.start + chunk.start, end: fact.span.end + chunk.start };
         }
         let extracted = Extracted {
+            passage: None,
             extraction,
             chunk: chunk.number,
             horizon_hours: document.horizon_hours,

@@ -291,6 +291,7 @@ impl Reading {
             failures: Vec::new(),
         };
         Extracted {
+            passage: None,
             extraction,
             chunk: 0,
             horizon_hours: self.horizon,

@@ -130,7 +130,7 @@ impl Latency {
 }
 
 /// The smallest value that at least the share of them does not exceed; zero of none.
-fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
+pub(super) fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let rank = (values.len() as f64 * share).ceil() as usize;
     values.get(rank.saturating_sub(1)).copied().unwrap_or_default()

@@ -1,6 +1,7 @@
 //! How fast a pipeline is, on a folder of documents with questions: loading, answering to one more record, and what that
 //! costs against computing everything again.
 
+mod corpus;
 mod figures;
 mod records;
 pub mod soak;
@@ -30,6 +31,8 @@ use crate::{
     run::{self, Settings as RunSettings},
 };
 
+pub use corpus::{Corpus, CorpusReport};
+use figures::quantile;
 pub use figures::{Latency, Load, Rebuild, Report};
 pub use records::{Change, hold_back};
 

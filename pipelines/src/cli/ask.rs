@@ -47,6 +47,9 @@ pub(super) struct Arguments {
     /// The lake as it stood at this epoch; the last commit if not given.
     #[arg(long, value_name = "EPOCH", conflicts_with = "config")]
     as_of_epoch: Option<Epoch>,
+    /// How it is answered: by ordered evidence (trajectory), or by a ranking of passages (spread; for packs such as general).
+    #[arg(long, value_enum, default_value_t = Mode::Trajectory)]
+    mode: Mode,
     /// The knowledge group that the question belongs to, such as AL132020.
     #[arg(long)]
     group: Option<String>,
@@ -67,6 +70,22 @@ pub(super) struct Arguments {
     timeout: u64,
 }
 
+/// How a question is answered.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Mode {
+    Trajectory,
+    Spread,
+}
+
+impl From<Mode> for hypercane_schemas::Mode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Trajectory => Self::Trajectory,
+            Mode::Spread => Self::Spread,
+        }
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let runtime = setup::runtime()?;
     let progress = Progress::start(&runtime);
@@ -80,7 +99,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         for step in &answer.steps {
             println!("{}", serde_json::to_string(step)?);
         }
-    } else if answer.steps.is_empty() {
+        for passage in &answer.passages {
+            println!("{}", serde_json::to_string(passage)?);
+        }
+    } else if answer.is_empty() {
         println!("There is no evidence for this question.");
     } else {
         println!("{}", answer.text(&domain));
@@ -168,7 +190,7 @@ fn query(arguments: &Arguments) -> Query {
     Query {
         id: QueryId(format!("ask-{id}")),
         question: arguments.question.clone(),
-        mode: Default::default(),
+        mode: arguments.mode.into(),
         group: arguments.group.clone().map(GroupKey),
         as_of: arguments.as_of,
         parameters: QueryParameters::default(),

@@ -1,16 +1,22 @@
 //! `hypercane bench`: how fast it is here.
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use anyhow::Context as _;
+use hypercane_schemas::{Mode, Query, QueryId, QueryParameters};
 
 use super::{eval::vectors_file, progress::Progress, setup, soak};
 use crate::{
-    bench::{Bench, Load},
-    eval::{Question, read_corpus, read_questions},
+    bench::{self, Bench, Load},
+    eval::{
+        Question,
+        multihop::{Passage, read_sets},
+        read_corpus, read_questions,
+    },
 };
 
 /// Measure how fast a pipeline is on this machine.
@@ -29,6 +35,11 @@ enum What {
     /// from loading; it then comes, is corrected, is deleted, one record an epoch, while the questions stand and commits go
     /// on beside.
     Live(Live),
+    /// What one passage that is edited, deleted or added costs a corpus under standing questions, against computing everything
+    /// again, and whether the lake is then what a rebuild gives.
+    ///
+    /// All texts are embedded before the clock starts; what the model would take is measured by itself and told beside.
+    Corpus(Corpus),
     Soak(soak::Soak),
 }
 
@@ -74,8 +85,46 @@ struct Live {
     json: bool,
 }
 
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  hypercane bench corpus --data multihop --set 2wikimultihopqa_full
+  hypercane bench corpus --data multihop --set musique --questions 500 --edits 50 --json")]
+struct Corpus {
+    /// A folder of sets: folders with corpus.jsonl and questions.jsonl.
+    #[arg(long)]
+    data: PathBuf,
+    /// The set whose passages are taken.
+    #[arg(long)]
+    set: String,
+    /// The domain pack: a folder, or the name of one that ships.
+    #[arg(long, default_value = "general")]
+    domain: String,
+    /// Folder of the embedding model.
+    #[arg(long)]
+    model: Option<PathBuf>,
+    /// Take vectors of hashed words, which need no weights and no time; rankings are poorer, the work is the same.
+    #[arg(long)]
+    hashed: bool,
+    /// Worker threads of the dataflow.
+    #[arg(long, default_value_t = 2)]
+    workers: usize,
+    /// How many questions stand: those of the set, then of the other sets.
+    #[arg(long, default_value_t = 200)]
+    questions: usize,
+    /// How many passages are edited, how many deleted, how many added.
+    #[arg(long, default_value_t = 40)]
+    edits: usize,
+    /// Keep the lake in this folder.
+    #[arg(long)]
+    keep: Option<PathBuf>,
+    /// Print the figures as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match &arguments.what {
+        What::Corpus(arguments) => in_folder(arguments.keep.as_deref(), |folder| corpus(arguments, folder)),
         What::Live(arguments) => in_folder(arguments.keep.as_deref(), |folder| measure(arguments, folder)),
         What::Soak(arguments) => in_folder(arguments.keep.as_deref(), |folder| soak::run(arguments, folder)),
     }
@@ -95,6 +144,48 @@ fn in_folder(
         std::fs::remove_dir_all(&folder).with_context(|| format!("{} can't be removed", folder.display()))?;
     }
     outcome
+}
+
+fn corpus(arguments: &Corpus, lake: PathBuf) -> anyhow::Result<ExitCode> {
+    let sets = read_sets(&arguments.data, &[])?;
+    let set = sets.iter().find(|set| set.name == arguments.set);
+    let set = set.with_context(|| format!("{} has no set {}", arguments.data.display(), arguments.set))?;
+    let others = sets.iter().filter(|other| other.name != set.name);
+    let questions = set.questions.iter().chain(others.flat_map(|other| &other.questions));
+    // Sets that are parts of others share questions.
+    let mut seen = BTreeSet::new();
+    let questions = questions.map(|it| it.question.as_str()).filter(|question| seen.insert(*question));
+    let queries = questions.take(arguments.questions).enumerate().map(|(number, question)| Query {
+        id: QueryId(format!("question-{number}")),
+        question: question.to_owned(),
+        mode: Mode::Spread,
+        group: None,
+        as_of: None,
+        parameters: QueryParameters::default(),
+    });
+    let queries = queries.collect();
+    let runtime = setup::runtime()?;
+    let recorded = setup::hashed_or_recorded(arguments.hashed, arguments.model.as_deref(), &vectors_file())?;
+    let progress = Progress::start(&runtime);
+    let told = |what| progress.say(what);
+    let bench = bench::Corpus {
+        documents: set.passages.iter().map(Passage::document).collect(),
+        queries,
+        domain: setup::domain(&arguments.domain)?,
+        recorded,
+        n_workers: arguments.workers,
+        n_edits: arguments.edits,
+        lake,
+        told: &told,
+    };
+    let report = bench.run(&runtime)?;
+    drop(progress);
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        println!("{report}");
+    }
+    Ok(if report.n_different_rows == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn measure(arguments: &Live, lake: PathBuf) -> anyhow::Result<ExitCode> {

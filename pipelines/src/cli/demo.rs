@@ -256,12 +256,12 @@ mod kafka {
 /// The changes of an epoch, question by question.
 fn show_changes(results: &[ResultEvent], questions: &BTreeMap<hypercane_schemas::QueryId, String>, brief: bool) {
     let mut shown = None;
-    for event in results.iter().filter(|event| !brief || (event.step.rank == 1 && event.change != Change::Moved)) {
-        if shown != Some(&event.step.query) {
-            let question = questions.get(&event.step.query).map_or("", String::as_str);
-            println!("  [{}] {question}", event.step.query.0);
+    for event in results.iter().filter(|event| !brief || (event.part.place().0 == 1 && event.change != Change::Moved)) {
+        if shown != Some(event.part.query()) {
+            let question = questions.get(event.part.query()).map_or("", String::as_str);
+            println!("  [{}] {question}", event.part.query().0);
             println!("    cause: {}", show::cause(event));
-            shown = Some(&event.step.query);
+            shown = Some(event.part.query());
         }
         println!("    {}", show::event(event));
     }

@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let index = runtime.block_on(Index::new(set, &domain, &recorded, setup::model_progress()))?;
         eprintln!(
             "{name}: {n_passages} passages, {n_questions} questions, {} names, {} vectors",
-            index.graph.n_names(),
+            index.passages.n_names(),
             index.n_texts
         );
         if arguments.tune.is_some() {

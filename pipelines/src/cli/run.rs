@@ -304,7 +304,7 @@ impl Sink for Printer {
         let mut out = std::io::stdout().lock();
         match read_result(payload) {
             Ok(event) if !self.json => {
-                writeln!(out, "[{}] {}  <- {}", event.step.query.0, show::event(&event), show::cause(&event))
+                writeln!(out, "[{}] {}  <- {}", event.part.query().0, show::event(&event), show::cause(&event))
                     .map_err(failed)
             }
             Ok(_) => out.write_all(payload).and_then(|()| out.write_all(b"\n")).map_err(failed),

@@ -1,21 +1,27 @@
 //! Results for people: one line a step, its cause below.
 
-use hypercane_schemas::{Change, DocumentKey, Reject, ResultEvent};
+use hypercane_schemas::{Change, DocumentKey, Part, Reject, ResultEvent};
 
-/// One step that came, went or moved, with its cause.
+/// One part of an answer that came, went or moved.
 pub(super) fn event(event: &ResultEvent) -> String {
-    let step = &event.step;
     let sign = match event.change {
         Change::Came => "+",
         Change::Went => "-",
         Change::Moved => "~",
+    };
+    let from = event.moved_from.map_or_else(String::new, |(rank, step)| format!(" (was {rank}.{step})"));
+    let step = match &event.part {
+        Part::Step(step) => step,
+        Part::Passage(passage) => {
+            let title = if passage.title.is_empty() { &passage.text } else { &passage.title };
+            return format!("{sign} {}  {title}: {}{from}", passage.rank, passage.evidence);
+        }
     };
     let at = step.issued_at.map_or_else(String::new, |at| format!(" {}", at.strftime("%d %b %H:%MZ")));
     let horizon = step.horizon_hours.map_or_else(String::new, |hours| match hours {
         0.. => format!(" T-{hours}"),
         _ => format!(" T+{}", -hours),
     });
-    let from = event.moved_from.map_or_else(String::new, |(rank, step)| format!(" (was {rank}.{step})"));
     format!("{sign} {}.{}{at}{horizon}  {}{from}", step.rank, step.step, step.text)
 }
 

@@ -6,45 +6,78 @@
 //! as HyCE-RAG eq. 27 walks over entities and hyperedges. A name that many passages share leads nowhere (the hub rule), except
 //! to the passage that has it as its title.
 //!
+//! All of it is kept while passages come and go, and for each standing question what it rests on, so that a passage that changes
+//! costs what the questions are worth that it concerns ([`Standing`]). To this end a ranking is local: counts are read in steps
+//! (`coarse`), small shares of the walk go nowhere, and sums are of integers, so that neither the order of arrival nor the
+//! history shows.
+//!
 //! No parameter depends on the corpus. The defaults were chosen by random search on two sets of training questions
 //! (hotpotqa_train, musique_openie), but for the hubs of the walk, which are those of the packs; `hypercane eval multihop --tune`
 //! searches on.
 
-mod graph;
+mod coarse;
+mod first;
+mod index;
 mod lexical;
 mod names;
 mod rank;
+mod scratch;
+mod standing;
 #[cfg(test)]
 mod tests;
 
+use hypercane_schemas::Vector;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use graph::PassageGraph;
-pub use lexical::Lexical;
-pub use rank::{Asked, Scores, best};
+use coarse::coarse;
+pub use first::{Best, First, Found, Scan, cosine};
+pub use index::{Changed, PassageIndex};
+pub use lexical::{AskedWords, Lexical};
+pub use rank::{Asked, Ranked, Ranking, Read};
+pub use scratch::Scratch;
+pub use standing::{Changes, Standing};
 
 /// A passage, as it is taken in.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Passage<'a> {
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Passage {
     /// Its title; empty where it has none.
-    pub title: &'a str,
+    pub title: String,
     /// Its text.
-    pub text: &'a str,
-    /// The vector of title and text, of length one.
-    pub vector: &'a [f32],
-    /// Its facts.
-    pub facts: Vec<PassageFact<'a>>,
+    pub text: String,
+    /// When it was first said, where that is known.
+    pub issued_at: Option<Timestamp>,
+    /// The vector of title and text, of length one; `None` until it is recorded.
+    pub vector: Option<Vector>,
+    /// Its facts, in text order.
+    pub facts: Vec<PassageFact>,
     /// Names that belong to the whole of it and stand in no fact, such as its publisher's.
     pub names: Vec<String>,
 }
 
+impl Passage {
+    /// The text under which it is embedded and its words are looked for: the title, a line feed, the text.
+    pub fn whole(&self) -> String {
+        format!("{}\n{}", self.title, self.text)
+    }
+
+    /// The texts that have a vector: the whole, then each fact.
+    pub fn texts(&self) -> impl Iterator<Item = String> {
+        std::iter::once(self.whole()).chain(self.facts.iter().map(|fact| fact.text.clone()))
+    }
+}
+
 /// A fact of a passage.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PassageFact<'a> {
-    /// Its bytes in the text.
-    pub bytes: std::ops::Range<usize>,
-    /// Its vector, of length one.
-    pub vector: &'a [f32],
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PassageFact {
+    /// The byte of the passage's text at which it begins.
+    pub start: u32,
+    /// The byte behind it.
+    pub end: u32,
+    /// Its own words, under which it is embedded.
+    pub text: String,
+    /// Its vector, of length one; `None` until it is recorded.
+    pub vector: Option<Vector>,
     /// What it names.
     pub names: Vec<String>,
 }
@@ -83,6 +116,17 @@ pub struct PassageSettings {
     pub name_restarts: f64,
     /// Steps of the walk.
     pub walk_steps: usize,
+    /// Less than this share of the walk goes no further, so that a question reads a neighbourhood and not the corpus.
+    pub walk_least: f64,
+    /// At most so many passages are restarts of the walk.
+    pub restarts: usize,
+}
+
+impl PassageSettings {
+    /// How many of the passages that a question finds by itself must be known for the first `n` of its ranking.
+    pub fn n_first(&self, n: usize) -> usize {
+        self.restarts.max(self.seeds).max(n)
+    }
 }
 
 impl Default for PassageSettings {
@@ -103,6 +147,8 @@ impl Default for PassageSettings {
             walk_on: 0.7,
             name_restarts: 0.7,
             walk_steps: 8,
+            walk_least: 1e-4,
+            restarts: 64,
         }
     }
 }

@@ -1,176 +1,330 @@
-//! Scores of passages for a question.
+//! The ranking of passages for a question, with every part of each score.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{PassageGraph, PassageSettings};
+use hypercane_schemas::{ContentHash, Vector};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    AskedWords, First, Found, Passage, PassageIndex, PassageSettings, Scratch, coarse,
+    first::{cosine, keep_first},
+    index::RARITY_UNIT,
+    scratch::Sparse,
+};
 
 /// What is asked.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Asked<'a> {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
     /// The question.
-    pub question: &'a str,
-    /// Its vector, of length one.
-    pub vector: &'a [f32],
+    pub question: String,
+    /// Its words.
+    pub words: AskedWords,
+    /// Its vector, of length one; `None` until it is recorded.
+    pub vector: Option<Vector>,
+    /// Passages that were first said later are not found.
+    pub as_of: Option<Timestamp>,
 }
 
-/// The scores of all passages, each part by itself. All but the first two are in the ranking as they stand.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Scores {
+impl Asked {
+    /// A question with its vector.
+    pub fn new(question: &str, vector: Option<Vector>, as_of: Option<Timestamp>) -> Self {
+        Self { question: question.to_owned(), words: AskedWords::of(question), vector, as_of }
+    }
+
+    pub(super) fn may_find(&self, passage: &Passage) -> bool {
+        let is_later = |(issued_at, as_of): (Timestamp, Timestamp)| issued_at > as_of;
+        !passage.issued_at.zip(self.as_of).is_some_and(is_later)
+    }
+}
+
+/// A passage in a ranking. All parts but the first two are in the score as they stand.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ranked {
+    /// The passage.
+    pub id: ContentHash,
     /// Cosine with the question.
-    pub dense: Vec<f64>,
+    pub dense: f64,
     /// BM25.
-    pub lexical: Vec<f64>,
-    /// Both, brought to \[0, 1\] and weighed.
-    pub fused: Vec<f64>,
-    /// With the titles that the question names, over the best.
-    pub start: Vec<f64>,
+    pub lexical: f64,
+    /// Both over the best of each and weighed, with the titles that the question names, over the best.
+    pub start: f64,
     /// What the names of the first ones lead to, over the best.
-    pub step: Vec<f64>,
+    pub step: f64,
     /// The logarithm of where the walk stands, brought to \[0, 1\].
-    pub walk: Vec<f64>,
+    pub walk: f64,
     /// All together.
-    pub total: Vec<f64>,
+    pub total: f64,
 }
 
-/// The passages by a score, best first, at most `n`; equal scores by number.
-pub fn best(scores: &[f64], n: usize) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..scores.len() as u32).collect();
-    let by_score = |a: &u32, b: &u32| scores[*b as usize].total_cmp(&scores[*a as usize]).then(a.cmp(b));
-    if n < order.len() {
-        order.select_nth_unstable_by(n, by_score);
-        order.truncate(n);
-    }
-    order.sort_unstable_by(by_score);
-    order
+/// What a ranking was worked out from, beside the first passages: what does not stand here has no part in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Read {
+    /// Slots of passages whose names were followed.
+    pub(super) passages: BTreeSet<u32>,
+    /// Names whose passages were looked up.
+    pub(super) places: BTreeSet<u32>,
+    /// Names whose rarity counted.
+    pub(super) rarities: BTreeSet<u32>,
 }
 
-impl PassageGraph {
-    /// Scores every passage for a question. It costs one product with all vectors of passages, the postings of the question's
-    /// words, and a few passes over the edges between passages and names.
+/// A ranking with what it rests on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranking {
+    /// The passages, best first; equal ones by id.
+    pub ranked: Vec<Ranked>,
+    /// What it rests on.
+    pub read: Read,
+}
+
+/// A passage that the question finds by itself, or by its title.
+struct Start {
+    found: Found,
+    /// Its score, over the best.
+    start: f64,
+}
+
+impl PassageIndex {
+    /// The first `n` passages for a question, from those that it finds by itself, of which there must be as many as
+    /// [`PassageSettings::n_first`] says, or all.
     ///
-    /// # Panics
-    /// The vector is of another length than those of the passages.
-    pub fn scores(&self, asked: &Asked<'_>, settings: &PassageSettings) -> Scores {
-        assert!(self.is_empty() || asked.vector.len() == self.n_dimensions, "vectors are of one model");
-        let dense: Vec<f64> = match self.n_dimensions {
-            0 => vec![0.0; self.n_passages],
-            n => self.passages.chunks_exact(n).map(|vector| cosine(vector, asked.vector)).collect(),
-        };
-        let mut lexical = vec![0.0; self.n_passages];
-        self.lexical.score(asked.question, |number, score| lexical[number as usize] += score);
-        let (near, worded) = (to_unit(&dense), to_unit(&lexical));
-        let share = settings.dense_share;
-        let fused: Vec<f64> =
-            near.iter().zip(&worded).map(|(near, worded)| share * near + (1.0 - share) * worded).collect();
+    /// It costs a few look-ups for each edge between passages and names that the walk comes along, and a product for every passage
+    /// that may still be among the first `n`. It does not grow with the corpus, but with how closely what is asked is joined.
+    pub fn rank(
+        &self,
+        asked: &Asked,
+        first: &First,
+        settings: &PassageSettings,
+        n: usize,
+        scratch: &mut Scratch,
+    ) -> Ranking {
+        let mut read = Read::default();
+        let mut names: Vec<u32> = self.names.find(&asked.question).into_iter().map(|(name, _)| name).collect();
+        names.sort_unstable();
+        names.dedup();
+        read.rarities.extend(&names);
+        let ranked = first.ranked(settings);
+        // A passage that is not among the first finds no better fused score.
+        let bound = ranked.last().map_or(0.0, |(_, fused)| *fused);
+        let (starts, best) = self.starts(asked, first, ranked, &names, settings, &mut read);
 
-        let mut asked_names: Vec<u32> = self.known.find(asked.question).into_iter().map(|(name, _)| name).collect();
-        asked_names.sort_unstable();
-        asked_names.dedup();
-        let titled = over_best(self.titled(&asked_names, settings));
-        let start = fused.iter().zip(&titled).map(|(fused, titled)| fused + settings.title_weight * titled).collect();
-        let start = over_best(start);
-        let step = over_best(self.step(&start, asked.vector, &asked_names, settings));
-        let walk = self.walk(&start, &asked_names, settings);
-        let walk = to_unit(&walk.iter().map(|stands| (stands + LEAST).ln()).collect::<Vec<_>>());
-        let total = start.iter().zip(&step).zip(&walk);
-        let total =
-            total.map(|((start, step), walk)| start + settings.step_weight * step + settings.walk_weight * walk);
-        let total = total.collect();
-        Scores { dense, lexical, fused, start, step, walk, total }
-    }
+        scratch.fit(self.held.len(), self.places.len());
+        self.step(&starts, asked, &names, settings, scratch, &mut read);
+        self.walk(&starts, asked, &names, settings, scratch, &mut read);
+        let parts = Parts::new(scratch, settings);
+        let mut ranked: Vec<Ranked> = starts.iter().map(|Start { found, start }| parts.ranked(found, *start)).collect();
+        let known: BTreeSet<u32> = starts.iter().map(|start| start.found.slot).collect();
+        keep_first(&mut ranked, n, |ranked| (ranked.total, ranked.id));
+        let least = if ranked.len() < n { f64::MIN } else { ranked.last().map_or(f64::MIN, |ranked| ranked.total) };
 
-    /// How rare the names are that the question shares with each title.
-    fn titled(&self, asked: &[u32], settings: &PassageSettings) -> Vec<f64> {
-        let mut titled = vec![0.0; self.n_passages];
-        for &name in asked {
-            for &passage in &self.title_of[name as usize] {
-                titled[passage as usize] += self.rarity[name as usize].powf(settings.title_rarity);
+        // Others are looked at where they could still come in.
+        let reached: BTreeSet<u32> = scratch.passages.iter().chain(scratch.step.iter()).map(|(slot, _)| slot).collect();
+        for slot in reached.difference(&known) {
+            if parts.led_to(*slot) + bound / best < least {
+                continue;
+            }
+            if let Some(found) = self.fit(*slot, asked) {
+                ranked.push(parts.ranked(&found, first.best().fused(&found, settings) / best));
             }
         }
-        titled
+        scratch.clear();
+        keep_first(&mut ranked, n, |ranked| (ranked.total, ranked.id));
+        Ranking { ranked, read }
+    }
+
+    /// The first ones and those whose title the question names, best first, with the score that all are taken over.
+    fn starts(
+        &self,
+        asked: &Asked,
+        first: &First,
+        ranked: Vec<(Found, f64)>,
+        names: &[u32],
+        settings: &PassageSettings,
+        read: &mut Read,
+    ) -> (Vec<Start>, f64) {
+        let mut titled: BTreeMap<u32, u64> = BTreeMap::new();
+        for name in names {
+            let places = &self.places[*name as usize];
+            read.places.insert(*name);
+            let rarity = (places.rarity as f64 / RARITY_UNIT).powf(settings.title_rarity) * RARITY_UNIT;
+            places.title_of.iter().for_each(|slot| *titled.entry(*slot).or_default() += rarity as u64);
+        }
+        let mut found: BTreeMap<u32, (Found, f64)> =
+            ranked.into_iter().map(|(found, fused)| (found.slot, (found, fused))).collect();
+        for slot in titled.keys() {
+            if !found.contains_key(slot)
+                && let Some(fit) = self.fit(*slot, asked)
+            {
+                found.insert(*slot, (fit, first.best().fused(&fit, settings)));
+            }
+        }
+        titled.retain(|slot, _| found.contains_key(slot));
+        let most = titled.values().copied().max().unwrap_or(0).max(1) as f64;
+        let start = |(found, fused): (Found, f64)| {
+            let titled = titled.get(&found.slot).map_or(0.0, |rarity| *rarity as f64 / most);
+            Start { found, start: fused + settings.title_weight * titled }
+        };
+        let mut starts: Vec<Start> = found.into_values().map(start).collect();
+        let n_starts = starts.len();
+        keep_first(&mut starts, n_starts, |start| (start.start, start.found.id));
+        let best = starts.first().map_or(1.0, |start| start.start).max(LEAST);
+        starts.iter_mut().for_each(|start| start.start /= best);
+        (starts, best)
     }
 
     /// From the first passages over the names of the facts that fit the question to other passages. What the question
     /// itself names is left out: it led here.
-    fn step(&self, start: &[f64], vector: &[f32], asked: &[u32], settings: &PassageSettings) -> Vec<f64> {
-        let seeds = best(start, settings.seeds);
-        let top = seeds.first().map_or(0.0, |seed| start[*seed as usize]);
-        let weights: Vec<f64> =
-            seeds.iter().map(|seed| ((start[*seed as usize] - top) / settings.temperature).exp()).collect();
+    fn step(
+        &self,
+        starts: &[Start],
+        asked: &Asked,
+        names: &[u32],
+        settings: &PassageSettings,
+        scratch: &mut Scratch,
+        read: &mut Read,
+    ) {
+        let seeds = &starts[..settings.seeds.min(starts.len())];
+        let weights: Vec<f64> = seeds.iter().map(|seed| restart_weight(seed, starts, settings)).collect();
         let sum: f64 = weights.iter().sum();
-        let mut followed: BTreeMap<u32, f64> = BTreeMap::new();
+        let mut followed: BTreeMap<u32, u64> = BTreeMap::new();
         for (seed, weight) in seeds.iter().zip(&weights) {
-            for (name, fact) in &self.mentions[*seed as usize] {
-                let fits = match fact {
-                    Some(fact) => self.fact_cosine(*fact, vector).clamp(LEAST_FIT, 1.0),
-                    None => FIT_OF_NO_FACT,
-                };
-                *followed.entry(*name).or_default() += weight / sum * fits.powf(settings.fact_relevance);
+            let Some(held) = self.slot(seed.found.slot) else { continue };
+            read.passages.insert(seed.found.slot);
+            let fits: Vec<f64> = held
+                .passage
+                .facts
+                .iter()
+                .map(|fact| match (&fact.vector, &asked.vector) {
+                    (Some(fact), Some(asked)) => cosine(fact, asked).clamp(LEAST_FIT, 1.0),
+                    _ => LEAST_FIT,
+                })
+                .collect();
+            for (name, fact) in &held.mentions {
+                let fits = fact.map_or(FIT_OF_NO_FACT, |fact| fits[fact as usize]);
+                *followed.entry(*name).or_default() += mass(weight / sum * fits.powf(settings.fact_relevance));
             }
         }
-        let mut reached = vec![0.0; self.n_passages];
-        for (name, weight) in followed.into_iter().filter(|(name, _)| asked.binary_search(name).is_err()) {
-            let name = name as usize;
-            let weight = weight * self.rarity[name].powf(settings.name_rarity);
-            if self.n_with[name] as usize <= settings.hub_passages {
-                self.mentioned_in[name].iter().for_each(|passage| reached[*passage as usize] += weight);
+        for (name, weight) in followed.into_iter().filter(|(name, _)| names.binary_search(name).is_err()) {
+            let places = &self.places[name as usize];
+            read.places.insert(name);
+            read.rarities.insert(name);
+            // As a share of the rarest name's, so that masses stay below one.
+            let rarity = (places.rarity as f64 / RARITY_UNIT / MOST_RARITY).powf(settings.name_rarity);
+            let weight = weight as f64 * rarity;
+            if places.n_with <= settings.hub_passages {
+                places.mentioned_in.iter().for_each(|slot| scratch.step.add(*slot, weight as u64));
             }
-            let titles = self.title_of[name].iter();
-            titles.for_each(|passage| reached[*passage as usize] += weight * settings.title_edge);
+            let to_title = (weight * settings.title_edge) as u64;
+            places.title_of.iter().for_each(|slot| scratch.step.add(*slot, to_title));
         }
-        reached
     }
 
     /// Where a walk stands that goes from a passage to one of its names, by rarity, and from a name to one of its passages,
-    /// and restarts at the first passages and the names of the question (HyCE-RAG eq. 27 over passages and names). A step
-    /// costs one addition an edge, without the edges of hubs.
-    fn walk(&self, start: &[f64], asked: &[u32], settings: &PassageSettings) -> Vec<f64> {
-        let top = start.iter().copied().fold(f64::MIN, f64::max);
-        let mut restart: Vec<f64> = start.iter().map(|score| ((score - top) / settings.temperature).exp()).collect();
-        restart.iter_mut().filter(|weight| **weight < LEAST_RESTART).for_each(|weight| *weight = 0.0);
-        let at_names = if asked.is_empty() { 0.0 } else { settings.name_restarts };
-        let sum: f64 = restart.iter().sum();
-        restart.iter_mut().for_each(|weight| *weight *= (1.0 - at_names) / sum);
-        let rarities: f64 = asked.iter().map(|name| self.rarity[*name as usize]).sum();
-        let mut restart_names = vec![0.0; self.n_names()];
-        asked.iter().for_each(|name| restart_names[*name as usize] = at_names * self.rarity[*name as usize] / rarities);
+    /// and restarts at the first passages and the names of the question (HyCE-RAG eq. 27 over passages and names). What is
+    /// less than the least share goes no further.
+    fn walk(
+        &self,
+        starts: &[Start],
+        asked: &Asked,
+        names: &[u32],
+        settings: &PassageSettings,
+        scratch: &mut Scratch,
+        read: &mut Read,
+    ) {
+        let weights: Vec<(u32, f64)> = starts
+            .iter()
+            .take(settings.restarts)
+            .map(|start| (start.found.slot, restart_weight(start, starts, settings)))
+            .filter(|(_, weight)| *weight >= LEAST_RESTART)
+            .collect();
+        let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
+        let at_names = if names.is_empty() { 0.0 } else { settings.name_restarts };
+        let at_passages = weights.into_iter().map(|(slot, weight)| (slot, (1.0 - at_names) * weight / sum));
+        let restarts: Vec<(u32, f64)> = at_passages.collect();
+        let rarity = |name: u32| self.places[name as usize].rarity;
+        let rarities: u64 = names.iter().map(|name| rarity(*name)).sum();
+        let of_name = |name: &u32| (*name, at_names * rarity(*name) as f64 / rarities.max(1) as f64);
+        let name_restarts: Vec<(u32, f64)> = names.iter().map(of_name).collect();
 
-        let (mut passages, mut names) = (restart.clone(), restart_names.clone());
-        let (mut next, mut next_names) = (vec![0.0; passages.len()], vec![0.0; names.len()]);
+        let least = mass(settings.walk_least).max(1);
+        let Scratch { passages, next_passages, names, next_names, .. } = scratch;
+        restarts.iter().for_each(|(slot, share)| passages.add(*slot, mass(*share)));
+        name_restarts.iter().for_each(|(name, share)| names.add(*name, mass(*share)));
         for _ in 0..settings.walk_steps {
-            for (name, mass) in names.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
-                let (mentions, titles) = (&self.mentioned_in[name], &self.title_of[name]);
-                let share = mass / (mentions.len() as f64 + settings.title_edge * titles.len() as f64);
-                // What would go along the mentions of a hub goes nowhere.
-                if self.n_with[name] as usize <= settings.walk_hub_passages {
-                    mentions.iter().for_each(|passage| next[*passage as usize] += share);
-                }
-                titles.iter().for_each(|passage| next[*passage as usize] += share * settings.title_edge);
+            for (name, mass) in names.iter().filter(|(_, mass)| *mass >= least) {
+                read.places.insert(name);
+                self.spread(name, mass, settings, next_passages);
             }
-            for (passage, mass) in passages.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
-                let share = mass / self.rarity_sums[passage];
-                for name in self.names[passage].iter().chain(&self.titles[passage]) {
-                    next_names[*name as usize] += share * self.rarity[*name as usize];
+            for (slot, mass) in passages.iter().filter(|(_, mass)| *mass >= least) {
+                if let Some(held) = self.slot(slot).filter(|held| asked.may_find(&held.passage)) {
+                    read.passages.insert(slot);
+                    read.rarities.extend(held.names_and_title());
+                    let sum: u64 = held.names_and_title().map(rarity).sum();
+                    let share = mass as f64 / sum.max(1) as f64;
+                    held.names_and_title().for_each(|name| next_names.add(name, (share * rarity(name) as f64) as u64));
                 }
             }
-            for (stands, restart, next) in
-                [(&mut passages, &restart, &mut next), (&mut names, &restart_names, &mut next_names)]
+            for (stands, next, restarts) in
+                [(&mut *passages, &mut *next_passages, &restarts), (&mut *names, &mut *next_names, &name_restarts)]
             {
-                for ((stands, restart), next) in stands.iter_mut().zip(restart).zip(next) {
-                    *stands = (1.0 - settings.walk_on) * restart + settings.walk_on * *next;
-                    *next = 0.0;
-                }
+                stands.clear();
+                next.scale(settings.walk_on);
+                restarts.iter().for_each(|(place, share)| next.add(*place, mass((1.0 - settings.walk_on) * share)));
+                std::mem::swap(stands, next);
             }
         }
-        passages
     }
 
-    fn fact_cosine(&self, fact: u32, vector: &[f32]) -> f64 {
-        let at = fact as usize * self.n_dimensions;
-        cosine(&self.facts[at..at + self.n_dimensions], vector)
+    /// From a name to its passages.
+    fn spread(&self, name: u32, mass: u64, settings: &PassageSettings, next: &mut Sparse) {
+        let places = &self.places[name as usize];
+        let n_mentions = coarse(places.mentioned_in.len() as u64) as f64;
+        let share = mass as f64 / (n_mentions + settings.title_edge * places.title_of.len() as f64);
+        // What would go along the mentions of a hub goes nowhere.
+        if places.n_with <= settings.walk_hub_passages {
+            places.mentioned_in.iter().for_each(|slot| next.add(*slot, share as u64));
+        }
+        let to_title = (share * settings.title_edge) as u64;
+        places.title_of.iter().for_each(|slot| next.add(*slot, to_title));
     }
 }
 
+/// The parts of scores that are read where the step and the walk stand.
+struct Parts<'a> {
+    scratch: &'a Scratch,
+    settings: &'a PassageSettings,
+    most_step: f64,
+    most_walk: f64,
+}
+
+impl<'a> Parts<'a> {
+    fn new(scratch: &'a Scratch, settings: &'a PassageSettings) -> Self {
+        let (most_step, most_walk) = (scratch.step.most() as f64, log_share(scratch.passages.most()));
+        Self { scratch, settings, most_step, most_walk }
+    }
+
+    fn step(&self, slot: u32) -> f64 {
+        self.scratch.step.get(slot) as f64 / self.most_step.max(1.0)
+    }
+
+    fn walk(&self, slot: u32) -> f64 {
+        log_share(self.scratch.passages.get(slot)) / self.most_walk.max(LEAST)
+    }
+
+    /// What a passage has of its score without its start.
+    fn led_to(&self, slot: u32) -> f64 {
+        self.settings.step_weight * self.step(slot) + self.settings.walk_weight * self.walk(slot)
+    }
+
+    fn ranked(&self, found: &Found, start: f64) -> Ranked {
+        let (step, walk) = (self.step(found.slot), self.walk(found.slot));
+        let total = start + self.led_to(found.slot);
+        Ranked { id: found.id, dense: found.dense, lexical: found.lexical, start, step, walk, total }
+    }
+}
+
+/// Shares of one as whole numbers, whose sums do not depend on their order.
+const MASS_UNIT: f64 = (1u64 << 40) as f64;
 /// Passages where the walk does not come stand at this, so that the logarithm stays finite.
 const LEAST: f64 = 1e-6;
 /// Passages whose weight is a smaller share of the best one's are no start of the walk.
@@ -179,29 +333,20 @@ const LEAST_RESTART: f64 = 1e-3;
 const LEAST_FIT: f64 = 0.05;
 /// What belongs to no fact leads as much as this.
 const FIT_OF_NO_FACT: f64 = 0.1;
+/// Above the rarity of any name: the logarithm of more passages than there are numbers for.
+const MOST_RARITY: f64 = 32.0;
 
-/// The cosine of vectors of length one, summed in eight lanes, so that it is the same bits everywhere.
-fn cosine(a: &[f32], b: &[f32]) -> f64 {
-    let mut lanes = [0.0f32; 8];
-    let (chunks, rest) = (a.chunks_exact(8), a.chunks_exact(8).remainder());
-    for (x, y) in chunks.zip(b.chunks_exact(8)) {
-        for lane in 0..8 {
-            lanes[lane] += x[lane] * y[lane];
-        }
-    }
-    let tail: f32 = rest.iter().zip(b.chunks_exact(8).remainder()).map(|(x, y)| x * y).sum();
-    f64::from(lanes.iter().sum::<f32>() + tail)
+fn mass(share: f64) -> u64 {
+    (share * MASS_UNIT) as u64
 }
 
-/// Scores brought to \[0, 1\]: the least 0, the best (nearly) 1.
-fn to_unit(scores: &[f64]) -> Vec<f64> {
-    let (least, best) = scores.iter().fold((f64::MAX, f64::MIN), |(least, best), s| (least.min(*s), best.max(*s)));
-    scores.iter().map(|score| (score - least) / (best - least + 1e-9)).collect()
+/// How far above the least a share is, by its logarithm.
+fn log_share(mass: u64) -> f64 {
+    (mass as f64 / MASS_UNIT / LEAST + 1.0).ln()
 }
 
-/// Scores over the best of them.
-fn over_best(mut scores: Vec<f64>) -> Vec<f64> {
-    let best = scores.iter().copied().fold(f64::MIN, f64::max);
-    scores.iter_mut().for_each(|score| *score /= best + 1e-12);
-    scores
+/// The weight of a start against the best one's.
+fn restart_weight(start: &Start, starts: &[Start], settings: &PassageSettings) -> f64 {
+    let top = starts.first().map_or(0.0, |start| start.start);
+    ((start.start - top) / settings.temperature).exp()
 }

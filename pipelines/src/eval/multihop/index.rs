@@ -1,14 +1,14 @@
-//! From a set to the graph of its passages.
+//! From a set to the index of its passages.
 
-use std::{ops::Range, sync::Arc};
+use std::sync::Arc;
 
 use hypercane_operators::{
+    Shared,
     domain::Domain,
     extract,
-    grammar::statements,
-    kernel::passages::{self, PassageFact, PassageGraph},
+    kernel::passages::{Passage, PassageIndex},
 };
-use hypercane_schemas::{Document, DocumentKey, Vector};
+use hypercane_schemas::{ContentHash, Vector};
 use rayon::prelude::*;
 
 use super::Set;
@@ -24,26 +24,14 @@ const PART: usize = 512;
 pub struct Index {
     /// The set.
     pub set: Set,
-    /// Its passages, in the set's order.
-    pub graph: PassageGraph,
+    /// Its passages, each by its place in the set.
+    pub passages: PassageIndex,
     /// The vectors of its questions, in the set's order.
     pub questions: Vec<Vector>,
     /// CPU seconds that it took to make it, with those of the model for texts that were not on record.
     pub cpu_seconds: f64,
     /// How many texts were embedded in all: passages and facts.
     pub n_texts: usize,
-}
-
-/// What one passage says.
-struct Read {
-    text: String,
-    facts: Vec<Fact>,
-}
-
-struct Fact {
-    bytes: Range<usize>,
-    text: String,
-    names: Vec<String>,
 }
 
 impl Index {
@@ -58,52 +46,38 @@ impl Index {
         watch: Watch,
     ) -> Result<Self, connect::Error> {
         let began = cpu_seconds();
-        let read: Vec<Read> = set.passages.par_iter().map(|passage| read(passage, domain)).collect();
-        let texts: Vec<String> = read
-            .iter()
-            .flat_map(|read| [&read.text].into_iter().chain(read.facts.iter().map(|f| &f.text)))
-            .cloned()
-            .collect();
-        let vectors = vectors(recorded, &texts, &watch).await?;
-        let mut next = vectors.iter();
-        let mut passages = Vec::with_capacity(set.passages.len());
-        for (passage, read) in set.passages.iter().zip(&read) {
-            let mut vector = || next.next().map_or(&[][..], |vector| &vector.0[..]);
-            let whole = vector();
-            let facts = read.facts.iter().map(|fact| PassageFact {
-                bytes: fact.bytes.clone(),
-                vector: vector(),
-                names: fact.names.clone(),
-            });
-            passages.push(passages::Passage {
-                title: &passage.title,
-                text: &passage.text,
-                vector: whole,
-                facts: facts.collect(),
-                names: passage.source.iter().cloned().collect(),
-            });
+        let mut read: Vec<Passage> = set.passages.par_iter().map(|passage| read(passage, domain)).collect();
+        let texts: Vec<String> = read.iter().flat_map(Passage::texts).collect();
+        let mut vectors = vectors(recorded, &texts, &watch).await?.into_iter();
+        for passage in &mut read {
+            passage.vector = vectors.next();
+            passage.facts.iter_mut().for_each(|fact| fact.vector = vectors.next());
         }
-        let graph = PassageGraph::new(&passages, domain.common_words());
+        let mut passages = PassageIndex::new(domain.common_words().iter().cloned());
+        passages.apply([], read.into_iter().enumerate().map(|(at, passage)| (place(at), Shared::new(passage))));
         let (cpu_seconds, n_texts) = (cpu_seconds() - began, texts.len());
         let questions: Vec<String> = set.questions.iter().map(|question| question.question.clone()).collect();
         let questions = self::vectors(recorded, &questions, &watch).await?;
-        drop(passages);
-        Ok(Self { set, graph, questions, cpu_seconds, n_texts })
+        Ok(Self { set, passages, questions, cpu_seconds, n_texts })
+    }
+
+    /// The id that the set gives a passage.
+    pub fn id(&self, passage: ContentHash) -> &str {
+        &self.set.passages[passage.0 as usize].id
     }
 }
 
-fn read(passage: &super::sets::Passage, domain: &Domain) -> Read {
-    let document = Document {
-        title: Some(passage.title.clone()),
-        ..Document::plain(DocumentKey(passage.id.clone()).0, passage.text.clone())
-    };
-    let chunks = extract::read(&document, domain).into_iter().flatten();
-    let facts = chunks.flat_map(|chunk| chunk.extraction.facts).map(|fact| Fact {
-        bytes: fact.span.start as usize..fact.span.end as usize,
-        names: fact.mentions.iter().filter(|m| statements::is_name(m)).map(|mention| mention.name.clone()).collect(),
-        text: fact.text,
-    });
-    Read { text: format!("{}\n{}", passage.title, passage.text), facts: facts.collect() }
+/// The identity of a passage in the index: its place in the set, since several may have one text.
+fn place(at: usize) -> ContentHash {
+    ContentHash(at as u128)
+}
+
+fn read(passage: &super::sets::Passage, domain: &Domain) -> Passage {
+    // A passage of a set is one document of one chunk; its publisher is named beside it.
+    let chunks = extract::read(&passage.document(), domain).into_iter().flatten();
+    let read = chunks.filter_map(|chunk| chunk.passage).next().map(|(read, _)| Passage::clone(&read));
+    let unread = || Passage { title: passage.title.clone(), text: passage.text.clone(), ..Passage::default() };
+    Passage { names: passage.source.iter().cloned().collect(), ..read.unwrap_or_else(unread) }
 }
 
 async fn vectors(recorded: &Recorded, texts: &[String], watch: &Watch) -> Result<Vec<Vector>, connect::Error> {

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub use index::{Index, Watch};
 pub use measure::{Measured, Ranking, measure};
 pub use report::Report;
-pub use sets::{Set, read_sets};
+pub use sets::{Passage, Set, read_sets};
 pub use tune::{Trial, tune};
 
 /// How passages are ranked.

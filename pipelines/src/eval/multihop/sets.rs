@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use hypercane_schemas::Document;
 use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::eval::Error;
@@ -39,6 +40,13 @@ pub struct Passage {
     /// Who published it, where that is known.
     #[serde(default)]
     pub source: Option<String>,
+}
+
+impl Passage {
+    /// The passage as a document under its id.
+    pub fn document(&self) -> Document {
+        Document { title: Some(self.title.clone()), ..Document::plain(&*self.id, self.text.clone()) }
+    }
 }
 
 /// A question, as a line of the file.

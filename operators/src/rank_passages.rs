@@ -1,0 +1,182 @@
+//! Rank passages: the best passages of a corpus for each standing question.
+//!
+//! As if its input never changed: for each question the first passages of the ranking by the plain [`PassageIndex::rank`]. Each
+//! worker keeps the words and names of all passages (the passages themselves are shared) and the questions that hash to it; what a
+//! change costs is told at [`Standing`].
+//!
+//! [`PassageIndex::rank`]: crate::kernel::passages::PassageIndex::rank
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use differential_dataflow::{AsCollection, Hashable, consolidation::consolidate};
+use hypercane_schemas::{ContentHash, Diff, Epoch, Fixed, PassageScore, QueryId, RankedPassage};
+use serde::{Deserialize, Serialize};
+use timely::{
+    container::CapacityContainerBuilder,
+    dataflow::{
+        channels::pact::Pipeline,
+        operators::{Concat, Exchange, generic::operator::Operator, vec::Broadcast, vec::Map},
+    },
+};
+
+use crate::{
+    collection::Collection,
+    domain::Domain,
+    kernel::passages::{Asked, Changes, Passage, PassageSettings, Ranked, Standing},
+    link::LinkedQuery,
+    passages::PlacedPassage,
+    shared::Shared,
+};
+
+/// What comes in.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Row {
+    Passage(ContentHash, Shared<PlacedPassage>),
+    Question(QueryId, Shared<LinkedQuery>),
+}
+
+/// Rows of an epoch, with how often each came.
+type Updates = Vec<(Row, Diff)>;
+
+/// The rankings of the questions.
+pub fn rank_passages<'scope>(
+    passages: Collection<'scope, (ContentHash, Shared<PlacedPassage>)>,
+    questions: Collection<'scope, (QueryId, Shared<LinkedQuery>)>,
+    domain: Arc<Domain>,
+) -> Collection<'scope, RankedPassage> {
+    let passages = passages.map(|(id, passage)| Row::Passage(id, passage)).inner.broadcast();
+    let questions = questions.inner.exchange(|((id, _), ..)| id.hashed());
+    let questions = questions.map(|((id, query), at, diff)| (Row::Question(id, query), at, diff));
+    passages
+        .concat(questions)
+        .unary_frontier::<CapacityContainerBuilder<Vec<(RankedPassage, Epoch, Diff)>>, _, _, _>(
+            Pipeline,
+            "RankPassages",
+            |_capability, _info| {
+                let mut rankings = Rankings::new(&domain);
+                let mut waiting: BTreeMap<Epoch, (_, Updates)> = BTreeMap::new();
+                move |(input, frontier), output| {
+                    input.for_each(|capability, rows| {
+                        // A message without a capability would be one of no epoch; inputs send none.
+                        let Some(capability) = capability.retain_least(output.output_index()) else { return };
+                        for (row, at, diff) in rows.drain(..) {
+                            let waits = waiting.entry(at).or_insert_with(|| (capability.delayed(&at), Vec::new()));
+                            waits.1.push((row, diff));
+                        }
+                    });
+                    while let Some(entry) = waiting.first_entry() {
+                        if frontier.less_equal(entry.key()) {
+                            break;
+                        }
+                        let (at, (capability, rows)) = entry.remove_entry();
+                        let mut session = output.session(&capability);
+                        rankings.apply(rows).into_iter().for_each(|(row, diff)| session.give((row, at, diff)));
+                    }
+                }
+            },
+        )
+        .as_collection()
+}
+
+/// The standing questions of a worker, and the rows that it has told.
+struct Rankings {
+    standing: Standing,
+    passages: BTreeMap<ContentHash, Shared<PlacedPassage>>,
+    questions: BTreeMap<QueryId, Shared<LinkedQuery>>,
+    told: BTreeMap<QueryId, BTreeSet<RankedPassage>>,
+}
+
+impl Rankings {
+    fn new(domain: &Domain) -> Self {
+        let standing = Standing::new(domain.common_words().iter().cloned(), PassageSettings::default());
+        Self { standing, passages: BTreeMap::new(), questions: BTreeMap::new(), told: BTreeMap::new() }
+    }
+
+    /// Takes in the rows of an epoch. Gives the rows of rankings that came and went.
+    fn apply(&mut self, mut rows: Updates) -> Vec<(RankedPassage, Diff)> {
+        consolidate(&mut rows);
+        // What goes first, so that what comes under the same key is what stands.
+        rows.sort_by_key(|(_, diff)| *diff);
+        let mut changes = Changes::default();
+        for (row, diff) in rows {
+            match (row, diff > 0) {
+                (Row::Passage(id, passage), true) => {
+                    changes.passages_came.push((id, passage.passage.clone()));
+                    self.passages.insert(id, passage);
+                }
+                (Row::Passage(id, _), false) => {
+                    changes.passages_gone.push(id);
+                    self.passages.remove(&id);
+                }
+                (Row::Question(id, query), true) => {
+                    let asked = Asked::new(&query.query.question, query.vector.clone(), query.query.as_of);
+                    let n_wanted = usize::from(query.query.parameters.passages);
+                    changes.questions_came.push((id.clone(), asked, n_wanted));
+                    self.questions.insert(id, query);
+                }
+                (Row::Question(id, _), false) => {
+                    self.questions.remove(&id);
+                    changes.questions_gone.push(id);
+                }
+            }
+        }
+        let mut updates = Vec::new();
+        for id in self.standing.apply(changes) {
+            let now = self.rows(&id);
+            let before = self.told.remove(&id).unwrap_or_default();
+            updates.extend(before.difference(&now).map(|row| (row.clone(), -1)));
+            updates.extend(now.difference(&before).map(|row| (row.clone(), 1)));
+            if !now.is_empty() {
+                self.told.insert(id, now);
+            }
+        }
+        updates
+    }
+
+    /// The rows of a question's ranking; none where it does not stand.
+    fn rows(&self, id: &QueryId) -> BTreeSet<RankedPassage> {
+        let Some((query, ranking)) = self.questions.get(id).zip(self.standing.ranking(id)) else {
+            return BTreeSet::new();
+        };
+        let placed = ranking.ranked.iter().filter_map(|ranked| Some((ranked, self.passages.get(&ranked.id)?)));
+        placed.zip(1..).map(|((ranked, placed), rank)| ranked_passage(query, rank, ranked, placed)).collect()
+    }
+}
+
+/// The row of a ranking for a passage at its rank.
+pub fn ranked_passage(query: &LinkedQuery, rank: u16, ranked: &Ranked, placed: &PlacedPassage) -> RankedPassage {
+    let passage = &placed.passage;
+    let (evidence, relevance) = best_fact(passage, query).unwrap_or_default();
+    RankedPassage {
+        query: query.query.id.clone(),
+        rank,
+        passage: ranked.id,
+        title: passage.title.clone(),
+        text: passage.text.clone(),
+        evidence,
+        relevance,
+        score: PassageScore {
+            dense: Fixed::from_f64(ranked.dense),
+            lexical: Fixed::from_f64(ranked.lexical),
+            start: Fixed::from_f64(ranked.start),
+            step: Fixed::from_f64(ranked.step),
+            walk: Fixed::from_f64(ranked.walk),
+            total: Fixed::from_f64(ranked.total),
+        },
+        provenance: placed.provenance.clone(),
+    }
+}
+
+/// The fact that fits a question best by cosine, the first of equal ones; the first of all where there are no vectors.
+fn best_fact(passage: &Passage, query: &LinkedQuery) -> Option<(String, Fixed)> {
+    let fit = |fact: &Option<_>| match (fact, &query.vector) {
+        (Some(fact), Some(asked)) => Fixed::from_f64(crate::kernel::passages::cosine(fact, asked)),
+        _ => Fixed::default(),
+    };
+    let facts = passage.facts.iter().map(|fact| (fit(&fact.vector), fact));
+    let best = facts.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
+    Some((best.1.text.clone(), best.0))
+}
