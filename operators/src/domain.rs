@@ -21,7 +21,8 @@ pub use anchor::{AnchorMatch, Anchors, Event};
 pub use error::DomainError;
 pub use names::{NameIndex, name_form, slug};
 pub use pack::{
-    AttributeKind, AttributeSpec, CausalRule, ChangeOf, ChangeRelations, Embeds, EntityType, Family, StatusClass,
+    AttributeKind, AttributeSpec, CausalRule, ChangeOf, ChangeRelations, ChunkLength, Embeds, EntityType, Family,
+    StatusClass,
 };
 pub use places::{Found, Place, Port, Sector};
 pub use questions::{
@@ -144,6 +145,11 @@ impl Domain {
     /// Under which text facts are embedded.
     pub fn embeds(&self) -> Embeds {
         self.pack.embeds
+    }
+
+    /// How long the chunks of texts are; none where each text is read as a whole.
+    pub fn chunks(&self) -> Option<ChunkLength> {
+        self.pack.chunks
     }
 
     /// The pack's name, such as `cyclone`.

@@ -1,12 +1,19 @@
 //! Extract: from chunks of documents to what they say.
 //!
 //! As if its input never changed: the extraction of every chunk that a grammar can read, and a reject for every chunk, or
-//! part of one, that none can. It keeps nothing in memory: a chunk that goes is read once more to take its rows back.
+//! part of one, that none can. It keeps, for each text of a standing chunk, a reference to what it says, which the next
+//! operator keeps too. So a chunk is read once: one that goes, or that an edit before it has moved in its document, is not
+//! read again.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
-use hypercane_schemas::{ContentHash, Document, DocumentKey, Fixed, Reject, Span, Stage};
+use differential_dataflow::{AsCollection, Hashable};
+use hypercane_schemas::{ContentHash, Diff, Document, DocumentKey, Epoch, Fixed, Reject, Span, Stage};
 use serde::{Deserialize, Serialize};
+use timely::{
+    container::CapacityContainerBuilder,
+    dataflow::{channels::pact::Exchange, operators::generic::operator::Operator},
+};
 
 use crate::{
     collection::{Collection, split_results},
@@ -39,40 +46,76 @@ pub struct Extracted {
 
 /// Reads one document: what each of its chunks says, or why it could not be read.
 pub fn read(document: &Document, domain: &Domain) -> Vec<Result<Extracted, Failure>> {
-    kernel::chunk(document).iter().map(|chunk| read_chunk(chunk, domain)).collect()
+    kernel::chunk(document, domain.chunks()).iter().map(|chunk| read_chunk(chunk, domain)).collect()
 }
 
-/// Reads one chunk: what it says, and what follows from it alone. Places are those in the document.
+/// Reads one chunk: what it says, and what follows from it alone. Places are those in the document. What stands in the
+/// overlap alone is left to the chunk before.
 ///
 /// # Errors
 /// A text that is no product that is known, or breaks its form.
-fn read_chunk(chunk: &Chunk, domain: &Domain) -> Result<Extracted, Failure> {
+pub fn read_chunk(chunk: &Chunk, domain: &Domain) -> Result<Extracted, Failure> {
     let document = &chunk.document;
-    let in_document = |failure: Failure| Failure { line: failure.line + chunk.first_line - 1, ..failure };
-    let mut extraction = grammar::extract(document, domain).map_err(in_document)?;
+    let place = Place::of(chunk);
+    let mut extraction = grammar::extract(document, domain).map_err(|failure| place.failure(failure))?;
     let derived = grammar::exposure::facts(&extraction, domain);
     extraction.facts.extend(derived);
-    for fact in &mut extraction.facts {
-        fact.span = Span::new((chunk.start + fact.span.start) as usize, (chunk.start + fact.span.end) as usize);
-    }
-    extraction.failures = extraction.failures.into_iter().map(in_document).collect();
-    let passage = domain.ranks_passages().then(|| passage(chunk, &extraction));
-    Ok(Extracted {
+    extraction.facts.retain(|fact| fact.span.end > chunk.overlap);
+    let passage = domain.ranks_passages().then(|| passage(document, &extraction));
+    let mut read = Extracted {
         extraction,
         chunk: chunk.number,
         horizon_hours: document.horizon_hours,
         reliability: document.reliability,
         supersedes: document.supersedes.clone(),
         passage,
-    })
+    };
+    place.put(&mut read);
+    Ok(read)
 }
 
-/// The chunk as a passage, and its place in the document.
-fn passage(chunk: &Chunk, extraction: &Extraction) -> (Shared<Passage>, Span) {
-    let document = &chunk.document;
+/// Where a chunk stands in its document, or how far it is from where it stood.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    number: u32,
+    byte: i64,
+    line: i64,
+}
+
+impl Place {
+    fn of(chunk: &Chunk) -> Self {
+        Self { number: chunk.number, byte: chunk.start.into(), line: i64::from(chunk.first_line) - 1 }
+    }
+
+    /// How what was read at another place gets to this one.
+    fn from(self, other: Self) -> Self {
+        Self { number: self.number, byte: self.byte - other.byte, line: self.line - other.line }
+    }
+
+    fn put(self, read: &mut Extracted) {
+        let at = |byte: u32| (i64::from(byte) + self.byte) as usize;
+        read.chunk = self.number;
+        for fact in &mut read.extraction.facts {
+            fact.span = Span::new(at(fact.span.start), at(fact.span.end));
+        }
+        if let Some((_, span)) = &mut read.passage {
+            *span = Span::new(at(span.start), at(span.end));
+        }
+        for failure in &mut read.extraction.failures {
+            *failure = self.failure(failure.clone());
+        }
+    }
+
+    fn failure(self, failure: Failure) -> Failure {
+        Failure { line: (i64::from(failure.line) + self.line) as u32, ..failure }
+    }
+}
+
+/// The text of a chunk as a passage, and its place in it: the whole.
+fn passage(document: &Document, extraction: &Extraction) -> (Shared<Passage>, Span) {
     let facts = extraction.facts.iter().map(|fact| PassageFact {
-        start: fact.span.start - chunk.start,
-        end: fact.span.end - chunk.start,
+        start: fact.span.start,
+        end: fact.span.end,
         text: fact.text.clone(),
         vector: None,
         names: fact.mentions.iter().filter(|m| statements::is_name(m)).map(|mention| mention.name.clone()).collect(),
@@ -84,8 +127,7 @@ fn passage(chunk: &Chunk, extraction: &Extraction) -> (Shared<Passage>, Span) {
         facts: facts.collect(),
         ..Passage::default()
     };
-    let start = chunk.start as usize;
-    (Shared::new(passage), Span::new(start, start + document.text.len()))
+    (Shared::new(passage), Span::new(0, document.text.len()))
 }
 
 /// What the chunks say, and what could not be read.
@@ -93,15 +135,89 @@ pub fn extract<'scope>(
     chunks: Collection<'scope, (DocumentKey, Shared<Chunk>)>,
     domain: Arc<Domain>,
 ) -> (Collection<'scope, (DocumentKey, Shared<Extracted>)>, Collection<'scope, Reject>) {
-    let read = chunks.map(move |(key, chunk)| match read_chunk(&chunk, &domain) {
-        Ok(extracted) => Ok((key, Shared::new(extracted))),
-        Err(failure) => Err(Box::new(reject(&key, &failure))),
-    });
-    let (extracted, rejects) = split_results(read);
+    let (extracted, failures) = split_results(read_once(chunks, move |chunk| read_chunk(chunk, &domain)));
+    let rejects = failures.map(|(key, failure)| reject(&key, &failure));
     let parts = extracted.clone().flat_map(|(key, chunk)| {
         chunk.extraction.failures.iter().map(|failure| reject(&key, failure)).collect::<Vec<_>>()
     });
     (extracted, rejects.concat(parts))
+}
+
+/// What a text says, or why it could not be read.
+type Said = Result<Shared<Extracted>, Failure>;
+
+/// A text that stands in chunks, and what it says where it stood last.
+struct Known {
+    said: Said,
+    at: Place,
+    count: Diff,
+}
+
+impl Known {
+    /// What it says at a place.
+    fn at(&mut self, place: Place) -> Said {
+        if self.at != place {
+            let moved = place.from(self.at);
+            self.said = match &self.said {
+                Ok(read) => {
+                    let mut read = (**read).clone();
+                    moved.put(&mut read);
+                    Ok(Shared::new(read))
+                }
+                Err(failure) => Err(moved.failure(failure.clone())),
+            };
+            self.at = place;
+        }
+        self.said.clone()
+    }
+}
+
+/// What `read` gives for every chunk; it is called once for each text as long as that text stands.
+#[allow(clippy::type_complexity)]
+fn read_once<'scope>(
+    chunks: Collection<'scope, (DocumentKey, Shared<Chunk>)>,
+    mut read: impl FnMut(&Chunk) -> Result<Extracted, Failure> + 'static,
+) -> Collection<'scope, Result<(DocumentKey, Shared<Extracted>), Box<(DocumentKey, Failure)>>> {
+    // What is known of a text is known where its document is.
+    let by_key = Exchange::new(|((key, _), ..): &((DocumentKey, Shared<Chunk>), Epoch, Diff)| key.hashed());
+    chunks
+        .inner
+        .unary_frontier::<CapacityContainerBuilder<Vec<_>>, _, _, _>(by_key, "Extract", |_capability, _info| {
+            let mut known: HashMap<u128, Known> = HashMap::new();
+            // Texts that no chunk has any more, unless one comes in the same epoch: an edit takes away and puts in.
+            let mut left: Vec<(Epoch, u128)> = Vec::new();
+            move |(input, frontier), output| {
+                input.for_each(|capability, chunks| {
+                    let mut session = output.session(&capability);
+                    for ((key, chunk), epoch, diff) in chunks.drain(..) {
+                        let content = chunk.content();
+                        let place = Place::of(&chunk);
+                        let known = known.entry(content).or_insert_with(|| Known {
+                            said: read(&chunk).map(Shared::new),
+                            at: place,
+                            count: 0,
+                        });
+                        known.count += diff;
+                        if known.count == 0 {
+                            left.push((epoch, content));
+                        }
+                        let said = match known.at(place) {
+                            Ok(read) => Ok((key, read)),
+                            Err(failure) => Err(Box::new((key, failure))),
+                        };
+                        session.give((said, epoch, diff));
+                    }
+                });
+                left.retain(|(epoch, content)| {
+                    let may_come_back = frontier.less_equal(epoch);
+                    if !may_come_back && known.get(content).is_some_and(|known| known.count == 0) {
+                        known.remove(content);
+                    }
+                    may_come_back
+                });
+            }
+        })
+        .as_collection()
 }
 
 fn reject(key: &DocumentKey, failure: &Failure) -> Reject {

@@ -8,7 +8,11 @@ use std::{
     sync::Arc,
 };
 
-use hypercane_operators::{domain::Domain, extract, kernel};
+use hypercane_operators::{
+    domain::Domain,
+    extract,
+    kernel::{self, Chunk},
+};
 use hypercane_schemas::{ContentHash, Document, Vector};
 use rayon::prelude::*;
 
@@ -20,6 +24,8 @@ pub struct Enricher {
     recorded: Arc<Recorded>,
     /// Texts whose vectors the dataflow has.
     given: HashSet<ContentHash>,
+    /// Chunks whose texts are among them; they need not be read again.
+    read: HashSet<u128>,
     /// Hears how many of how many vectors there are.
     watch: Watch,
 }
@@ -33,7 +39,7 @@ const PART: usize = 256;
 impl Enricher {
     /// An enricher that has given nothing yet.
     pub fn new(domain: Arc<Domain>, recorded: Arc<Recorded>) -> Self {
-        Self { domain, recorded, given: HashSet::new(), watch: Box::new(|_, _| ()) }
+        Self { domain, recorded, given: HashSet::new(), read: HashSet::new(), watch: Box::new(|_, _| ()) }
     }
 
     /// Sets who hears of progress.
@@ -51,21 +57,27 @@ impl Enricher {
         questions: impl IntoIterator<Item = &'a str>,
     ) -> Result<Vec<(ContentHash, Vector)>, connect::Error> {
         let documents: Vec<&Document> = documents.into_iter().collect();
-        let domain = &self.domain;
-        let texts: Vec<String> = documents.par_iter().flat_map_iter(|document| texts(document, domain)).collect();
+        let (domain, before) = (&*self.domain, &self.read);
+        let read: Vec<(u128, Vec<String>)> = documents
+            .par_iter()
+            .flat_map(|document| kernel::chunk(document, domain.chunks()))
+            .map(|chunk| (chunk.content(), chunk))
+            .filter(|(content, _)| !before.contains(content))
+            .map(|(content, chunk)| (content, texts(&chunk, domain)))
+            .collect();
+        let (contents, texts): (Vec<u128>, Vec<Vec<String>>) = read.into_iter().unzip();
         let questions = questions.into_iter().map(str::to_owned);
         let mut missing: BTreeMap<ContentHash, String> = BTreeMap::new();
-        for text in texts.into_iter().chain(questions) {
+        for text in texts.into_iter().flatten().chain(questions) {
             let hash = kernel::embedded_as(&text);
             if !self.given.contains(&hash) {
                 missing.entry(hash).or_insert(text);
             }
         }
         let (hashes, texts): (Vec<ContentHash>, Vec<String>) = missing.into_iter().unzip();
-        if texts.is_empty() {
-            return Ok(Vec::new());
+        if !texts.is_empty() {
+            tracing::info!(texts = texts.len(), "asking for vectors");
         }
-        tracing::info!(texts = texts.len(), "asking for vectors");
         let mut vectors = Vec::with_capacity(texts.len());
         // In parts, so that what is embedded is on record also when the process ends in the middle.
         for part in texts.chunks(PART) {
@@ -73,20 +85,16 @@ impl Enricher {
             (self.watch)(vectors.len(), texts.len());
         }
         self.given.extend(hashes.iter().copied());
+        self.read.extend(contents);
         Ok(hashes.into_iter().zip(vectors).collect())
     }
 }
 
-/// The texts that a document's passages and facts are embedded under. A part that can't be read needs none; it becomes a reject.
-fn texts(document: &Document, domain: &Domain) -> Vec<String> {
-    let mut texts = Vec::new();
-    for chunk in extract::read(document, domain).into_iter().flatten() {
-        let facts = chunk.extraction.facts.iter();
-        let assertions = facts.filter_map(|fact| kernel::canonicalize(&document.key, &chunk, fact, domain).ok());
-        texts.extend(assertions.flat_map(|assertion| kernel::texts_to_embed(&assertion, domain)));
-        if let Some((passage, _)) = &chunk.passage {
-            texts.extend(passage.texts());
-        }
-    }
-    texts
+/// The texts that a chunk's facts, and the chunk as a passage, are embedded under. One that can't be read needs none; it becomes a reject.
+fn texts(chunk: &Chunk, domain: &Domain) -> Vec<String> {
+    let Ok(read) = extract::read_chunk(chunk, domain) else { return Vec::new() };
+    let facts = read.extraction.facts.iter();
+    let assertions = facts.filter_map(|fact| kernel::canonicalize(&chunk.document.key, &read, fact, domain).ok());
+    let passage = read.passage.iter().flat_map(|(passage, _)| passage.texts());
+    assertions.flat_map(|assertion| kernel::texts_to_embed(&assertion, domain)).chain(passage).collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use hypercane_operators::{
+    domain::ChunkLength,
     kernel::{self, Chunk},
     language_model::{Passage, extraction},
 };
@@ -42,11 +43,12 @@ pub struct Reject {
     pub reason: String,
 }
 
-/// The chunks of documents; of several with one key the last one counts.
-pub fn chunks(documents: impl IntoIterator<Item = Document>) -> Vec<Chunk> {
+/// The chunks of documents, as long as a domain pack has them; of several documents with one key the last one counts.
+pub fn chunks(documents: impl IntoIterator<Item = Document>, length: Option<ChunkLength>) -> Vec<Chunk> {
     let standing: BTreeMap<DocumentKey, Document> =
         documents.into_iter().map(|document| (document.key.clone(), document)).collect();
-    standing.values().flat_map(kernel::chunk).filter(|chunk| !chunk.document.text.trim().is_empty()).collect()
+    let chunks = standing.values().flat_map(|document| kernel::chunk(document, length));
+    chunks.filter(|chunk| !chunk.document.text.trim().is_empty()).collect()
 }
 
 /// What would be asked.
@@ -109,7 +111,7 @@ mod tests {
     async fn a_report_counts_what_is_on_record_and_names_what_is_not_usable() {
         let prompt: Prompt = packs::extraction_prompt("general").unwrap();
         let documents = ["a", "b", "c", " "].map(|text| Document::plain(format!("doc {text}"), text));
-        let chunks = chunks(documents.into_iter().chain([Document::plain("doc a", "a again")]));
+        let chunks = chunks(documents.into_iter().chain([Document::plain("doc a", "a again")]), None);
         let texts: Vec<&str> = chunks.iter().map(|chunk| chunk.document.text.as_str()).collect();
         assert_eq!(texts, ["a again", "b", "c"], "the last of a key counts, and nothing says nothing");
 

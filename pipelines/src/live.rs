@@ -118,7 +118,7 @@ pub fn live(
     let queries = upsert::<QueryId, Shared<Query>>(query_changes);
     let vectors = upsert::<ContentHash, Vector>(vector_changes);
 
-    let (extracted, unreadable) = extract(chunk(documents.clone()), Arc::clone(domain));
+    let (extracted, unreadable) = extract(chunk(documents.clone(), Arc::clone(domain)), Arc::clone(domain));
     let spoken = supersede(extracted);
     let (assertions, unknown_words) = canonicalize(spoken.clone(), Arc::clone(domain));
     let assertions = unify(assertions)

@@ -111,6 +111,33 @@ pub enum Embeds {
     Evidence,
 }
 
+/// How long the chunks are in which texts are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChunkLength {
+    /// Most characters of a chunk, beside its overlap.
+    pub length: u32,
+    /// Most characters of the chunk before that a chunk begins with, in whole sentences.
+    #[serde(default)]
+    pub overlap: u32,
+}
+
+impl ChunkLength {
+    /// Shorter chunks would cut sentences.
+    const SHORTEST: u32 = 200;
+
+    fn check(self) -> Result<(), DomainError> {
+        if self.length < Self::SHORTEST {
+            return Err(wrong("chunks.length", format!("is {}: give at least {}", self.length, Self::SHORTEST)));
+        }
+        if self.overlap > self.length / 2 {
+            let reason = format!("is {}: give at most half the length, {}", self.overlap, self.length / 2);
+            return Err(wrong("chunks.overlap", reason));
+        }
+        Ok(())
+    }
+}
+
 /// A class of storm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -153,6 +180,8 @@ pub(super) struct Pack {
     #[serde(default)]
     pub(super) common_words: Vec<String>,
     #[serde(default)]
+    pub(super) chunks: Option<ChunkLength>,
+    #[serde(default)]
     pub(super) coverage_phases: Vec<String>,
     #[serde(default)]
     pub(super) ambiguous_names: Vec<String>,
@@ -183,6 +212,7 @@ impl Pack {
         if !(0.0..=1.0).contains(&self.fuzzy_threshold) {
             return Err(wrong("fuzzy_threshold", "must be in [0, 1]"));
         }
+        self.chunks.map_or(Ok(()), ChunkLength::check)?;
         let family_of = self.check_families()?;
         let known = |key: String, number: u8| {
             let exists = self.families.iter().any(|family| family.number == number);

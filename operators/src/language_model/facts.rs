@@ -176,7 +176,7 @@ mod tests {
     fn chunk(title: Option<&str>) -> kernel::Chunk {
         let text = "  So it is.\nMilwaukee Deep is part of the Puerto Rico Trench. It is deep.\n";
         let document = Document { title: title.map(str::to_owned), ..Document::plain("doc", text) };
-        kernel::chunk(&document).remove(0)
+        kernel::chunk(&document, None).remove(0)
     }
 
     #[test]

@@ -57,7 +57,7 @@ pub fn laws() -> Vec<Law> {
                 _ => vec![],
             },
             stands: one_a_document,
-            build: |rows, _| chunk(only!(rows, Document)).map(Row::Chunk),
+            build: |rows, domain| chunk(only!(rows, Document), domain.clone()).map(Row::Chunk),
             define: parts,
             on_one_worker: true,
         },
@@ -66,7 +66,7 @@ pub fn laws() -> Vec<Law> {
             pool: texts,
             read: |spec, _| match spec {
                 Spec::Document(document) => {
-                    let chunks = kernel::chunk(document).into_iter();
+                    let chunks = kernel::chunk(document, None).into_iter();
                     chunks.map(|chunk| Row::Chunk((document.key.clone(), Shared::new(chunk)))).collect()
                 }
                 _ => vec![],
@@ -196,7 +196,7 @@ fn parts(input: &Input, _domain: &Domain) -> Rows {
     for ((key, document), count) in standing!(input, Document) {
         let source_kind = document.source_kind.clone().filter(|kind| kind != "Scenario");
         let whole = Document { source_kind, ..(**document).clone() };
-        let mut chunks = vec![Chunk { number: 0, document: whole, start: 0, first_line: 1 }];
+        let mut chunks = vec![Chunk { number: 0, document: whole, start: 0, first_line: 1, overlap: 0 }];
         chunks[0].document.text.clear();
         let (mut at, mut n_lines) = (0, 0);
         for line in document.text.split_inclusive('\n') {

@@ -12,6 +12,7 @@ use crate::{
         files,
         lake::{self, Lake},
         language_model::{Extractor, import},
+        packs,
     },
     extract,
     texts::LakeTexts,
@@ -64,7 +65,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
     }
     let extractor = setup::extractor(settings, &config.pipeline.domain, texts)?;
-    let chunks = extract::chunks(documents(&runtime, &lake, arguments)?);
+    let length = packs::load(&config.pipeline.domain)?.chunks();
+    let chunks = extract::chunks(documents(&runtime, &lake, arguments)?, length);
     let plan = extract::plan(&extractor, &chunks);
     eprintln!("{plan}");
     if arguments.dry_run {

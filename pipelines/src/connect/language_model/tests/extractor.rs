@@ -29,7 +29,7 @@ fn with_file(settings: &Settings, prompt: Prompt, path: &Path) -> Extractor {
 /// What follows from an answer.
 fn facts(answer: &RecordedAnswer, passage: &Passage) -> Result<Extraction, Failure> {
     let document = Document { title: Some(passage.title.clone()), ..Document::plain("doc", &passage.text) };
-    extraction(&answer.text, &kernel::chunk(&document).remove(0))
+    extraction(&answer.text, &kernel::chunk(&document, None).remove(0))
 }
 
 async fn only(extractor: &Extractor) -> (RecordedAnswer, Result<Extraction, Failure>) {

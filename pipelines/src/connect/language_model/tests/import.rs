@@ -71,7 +71,7 @@ async fn the_real_extractions_become_facts() {
         let entry: serde_json::Value = serde_json::from_str(line).unwrap();
         let text = |name: &str| entry[name].as_str().unwrap().to_owned();
         let document = Document { title: Some(text("title")), ..Document::plain(text("id"), text("text")) };
-        let chunk = kernel::chunk(&document).remove(0);
+        let chunk = kernel::chunk(&document, None).remove(0);
         let answer = extractor.recorded(&Passage::of(&chunk)).unwrap();
         let extraction = extraction(&answer.text, &chunk).unwrap();
         n_facts += extraction.facts.len();
