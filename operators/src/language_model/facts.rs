@@ -40,7 +40,9 @@ pub fn extraction(answer: &str, chunk: &Chunk) -> Result<Extraction, Failure> {
         failed(format!("the language model's answer can't be used{when}: {}", malformed.reason))
     })?;
     let document = &chunk.document;
-    let (facts, n_alone) = facts(&reading.answer, document);
+    let (mut facts, n_alone) = facts(&reading.answer, document);
+    // The chunk before states what stands in the overlap.
+    facts.retain(|fact| fact.span.end > chunk.overlap);
     let mut failures = Vec::new();
     if reading.dropped.lost() > 0 {
         failures.push(failed(format!("parts of the language model's answer were left out: {}", reading.dropped)));
@@ -213,6 +215,15 @@ mod tests {
         assert!(extraction.failures[0].reason.contains("1 facts"), "{:?}", extraction.failures);
         let failure = super::extraction("no", &chunk(None)).unwrap_err();
         assert!(failure.reason.contains("after it was asked to repair"), "{failure:?}");
+    }
+
+    #[test]
+    fn what_stands_in_the_overlap_is_left_to_the_chunk_before() {
+        let mut chunk = chunk(Some("Depths"));
+        let end = chunk.document.text.find(" It is deep").unwrap();
+        chunk.overlap = end as u32;
+        let texts: Vec<String> = extraction(ANSWER, &chunk).unwrap().facts.into_iter().map(|fact| fact.text).collect();
+        assert_eq!(texts, ["The Deep was found in 1939.", "Puerto Rico Trench lies in Atlantic Ocean"]);
     }
 
     #[test]
