@@ -5,41 +5,135 @@ use std::{path::Path, str, sync::Arc};
 use hypercane_schemas::{Document, Reject, Stage};
 use serde_json::Value;
 
-use super::{Settings, posts};
+use super::{Settings, html, markdown, posts};
 use crate::connect::{
     format::{reject, to_json},
     transport::RawRecord,
 };
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// JSON Lines.
+    Lines,
+    /// A table of port posts.
+    Posts,
+    Markdown,
+    Html,
+    Text,
+}
+
+impl Kind {
+    /// The kind that a file's ending names; none where it has no ending.
+    pub(super) fn by_ending(name: &str) -> Option<Self> {
+        let ending = Path::new(name).extension()?.to_string_lossy().to_lowercase();
+        Some(match ending.as_str() {
+            "jsonl" | "ndjson" => Self::Lines,
+            "csv" => Self::Posts,
+            "md" | "markdown" => Self::Markdown,
+            "html" | "htm" | "xhtml" => Self::Html,
+            _ => Self::Text,
+        })
+    }
+
+    /// The kind of a file without an ending, by what it holds.
+    fn by_content(bytes: &[u8]) -> Self {
+        let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+        let starts_with =
+            |word: &str| start.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()));
+        if starts_with("<!doctype html") || starts_with("<html") {
+            return Self::Html;
+        }
+        let first_line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        match serde_json::from_slice::<Value>(first_line) {
+            Ok(Value::Object(_)) => Self::Lines,
+            _ => Self::Text,
+        }
+    }
+
+    /// Whether it holds records of its own, which are bounded one by one and not together.
+    pub(super) fn holds_records(self) -> bool {
+        matches!(self, Self::Lines | Self::Posts)
+    }
+}
+
+/// What a document of a file is read as.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Readable {
+    pub(super) title: Option<String>,
+    pub(super) text: String,
+}
 
 /// A record of a file: to be sent, or one that the file shows but that can't be made.
 #[derive(Debug)]
 pub(super) enum Entry {
     Record(RawRecord),
     Reject(Box<Reject>),
+    /// There is nothing in it: what stood under its key goes, and it is told.
+    Blank(Box<Reject>),
 }
 
-/// Reads a file's bytes. What can't be understood is passed on as it is, for the decoder to refuse with its place.
+/// Reads a file's bytes. What can't be understood is told with its place.
 pub(super) fn entries(name: &str, bytes: Vec<u8>, settings: &Settings) -> Vec<Entry> {
-    let ending = Path::new(name).extension().map(|ending| ending.to_string_lossy().to_lowercase());
-    match ending.as_deref() {
-        Some("jsonl" | "ndjson") => lines(name, &bytes, settings),
-        Some("csv") => posts::entries(name, &bytes, settings),
-        _ => vec![Entry::Record(text(name, bytes, settings))],
+    match Kind::by_ending(name).unwrap_or_else(|| Kind::by_content(&bytes)) {
+        Kind::Lines => lines(name, &bytes, settings),
+        Kind::Posts => posts::entries(name, &bytes, settings),
+        kind => vec![document(kind, name, bytes, settings)],
     }
 }
 
-fn text(name: &str, bytes: Vec<u8>, settings: &Settings) -> RawRecord {
+fn document(kind: Kind, name: &str, bytes: Vec<u8>, settings: &Settings) -> Entry {
     let topic = Arc::from(&*settings.documents);
-    let payload = match str::from_utf8(&bytes) {
-        // A text that was cut off at the limit must not look like a whole one.
-        Ok(text) if bytes.len() <= settings.max_bytes => {
-            let mut document = Document::plain(name, text.strip_prefix('\u{feff}').unwrap_or(text));
-            document.horizon_hours = horizon_hours(name);
-            to_json(&document)
-        }
-        _ => bytes,
+    // A text that was cut off at the limit must not look like a whole one; the decoder says how long it may be.
+    if bytes.len() > settings.max_bytes {
+        return Entry::Record(RawRecord::new(&topic, name, Some(bytes)));
+    }
+    let n_bytes = bytes.len();
+    let refused = |line: Option<u32>, reason: String, bytes: Vec<u8>| {
+        Box::new(reject(&RawRecord::new(&topic, name, Some(bytes)), Stage::Decode, line, reason, true))
     };
-    RawRecord::new(&topic, name, Some(payload))
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            let (line, reason) = not_utf8(error.as_bytes(), error.utf8_error().valid_up_to());
+            return Entry::Reject(refused(Some(line), reason, error.into_bytes()));
+        }
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let Readable { title, text } = match kind {
+        Kind::Markdown => markdown::read(text),
+        Kind::Html => match html::read(text) {
+            Ok(page) => page,
+            Err(reason) => return Entry::Reject(refused(None, reason, text.as_bytes().to_vec())),
+        },
+        Kind::Text | Kind::Lines | Kind::Posts => Readable { title: None, text: text.to_owned() },
+    };
+    if text.trim().is_empty() {
+        let reason = match n_bytes {
+            0 => "the file is empty: there is no document in it, and none stands under its name".to_owned(),
+            _ => format!(
+                "the file has no text in its {n_bytes} bytes: there is no document in it, and none stands under its name"
+            ),
+        };
+        return Entry::Blank(refused(None, reason, Vec::new()));
+    }
+    let document = Document { title, horizon_hours: horizon_hours(name), ..Document::plain(name, text) };
+    Entry::Record(RawRecord::new(&topic, name, Some(to_json(&document))))
+}
+
+/// Where a file stops being UTF-8, for a person.
+fn not_utf8(bytes: &[u8], at: usize) -> (u32, String) {
+    let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
+    let guess = match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "; it looks like UTF-16",
+        // The last letter has fewer bytes than its first one says.
+        _ if str::from_utf8(&bytes[at..]).is_err_and(|e| e.error_len().is_none()) => "; its last letter is cut",
+        _ => "",
+    };
+    let byte = bytes[at];
+    let reason =
+        format!("the file is not UTF-8 (byte 0x{byte:02X} at position {at}, in line {line}){guess}: save it in UTF-8");
+    (u32::try_from(line).unwrap_or(u32::MAX), reason)
 }
 
 /// The horizon that a file's name states: `…T-048h.txt` is 48.
@@ -69,6 +163,13 @@ fn one_line(name: &str, line_no: usize, line: &[u8], settings: &Settings) -> Ent
         return as_it_is(place);
     };
     if !object.contains_key("value") {
+        // Many corpora have a text under an id of their own, which is unique within them only.
+        let id = object.get("id").filter(|_| object.contains_key("text") && !object.contains_key("key"));
+        let id = id.and_then(|id| id.as_str().map(str::to_owned).or_else(|| id.as_u64().map(|id| id.to_string())));
+        if let Some(id) = id.filter(|id| !id.is_empty()) {
+            object.shift_remove("id");
+            return Entry::Record(RawRecord::new(&documents, format!("{name}#id={id}"), Some(to_json(&object))));
+        }
         let key = object.get("key").and_then(Value::as_str).filter(|key| !key.is_empty());
         return as_it_is(key.map_or(place, str::to_owned));
     }
@@ -102,6 +203,19 @@ fn one_line(name: &str, line_no: usize, line: &[u8], settings: &Settings) -> Ent
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_ending_decides_and_only_where_there_is_none_the_content() {
+        let kind = |name: &str, bytes: &[u8]| Kind::by_ending(name).unwrap_or_else(|| Kind::by_content(bytes));
+        let page = b"\xef\xbb\xbf\n <!DOCTYPE HTML><p>x";
+        assert_eq!(kind("a/notes", page), Kind::Html);
+        assert_eq!(kind("a/notes.txt", page), Kind::Text);
+        assert_eq!(kind("a/notes.MD", page), Kind::Markdown);
+        assert_eq!(kind("a.b/notes", b"{\"text\": \"x\"}\n{"), Kind::Lines);
+        assert_eq!(kind("notes", b"{ x"), Kind::Text);
+        assert_eq!(kind("notes", b"<htm"), Kind::Text);
+        assert_eq!(kind("notes", b""), Kind::Text);
+    }
 
     #[test]
     fn a_name_may_state_the_horizon() {

@@ -4,13 +4,22 @@
 //! | --- | --- |
 //! | `.jsonl`, `.ndjson` | one record a line: `{"topic": …, "key": …, "value": …}`, or a bare document |
 //! | `.csv` | one document a row, for tables of port posts (columns `id`, `time_utc`, `text`), key `PATH#id=ID` |
+//! | `.md`, `.markdown` | one document: its text without marks, titled by its front matter or first heading |
+//! | `.html`, `.htm`, `.xhtml` | one document: the main content of the page, with its title |
 //! | anything else | one document, key `PATH` |
+//!
+//! A file without an ending is a page or JSON Lines where it starts like one, else a text. Texts are UTF-8. A bare line of
+//! JSON with an `id` and no `key` has the key `PATH#id=ID`. A file that holds nothing is no document; what stood under its
+//! name goes.
 //!
 //! PATH is relative to the folder (or to the part of a glob before its first wildcard), with `/`. A name that ends in
 //! `T-048h` says that the document stands for the horizon 48 hours before its reference event. Files are read in the
-//! order of their paths. A file has no offsets: after a restart all are read again, and what is unchanged cancels out.
+//! order of their paths, each when nobody has written to it for a moment. A file has no offsets: after a restart all are
+//! read again, and what is unchanged cancels out.
 
 mod content;
+mod html;
+mod markdown;
 mod posts;
 mod selection;
 mod snapshot;
@@ -23,7 +32,7 @@ use notify::{RecursiveMode, Watcher};
 
 use hypercane_schemas::{Document, Reject};
 
-use self::snapshot::Snapshot;
+use self::snapshot::{Looked, QUIET, Snapshot};
 use super::{
     Error,
     format::{Decoder, Input},
@@ -97,8 +106,6 @@ pub fn documents(selection: Selection) -> Result<(Vec<Document>, Vec<Reject>), E
     Ok((documents, rejects))
 }
 
-/// After a change the files are left alone until nothing has changed for this long, so that most are seen whole.
-const SETTLE: Duration = Duration::from_millis(100);
 /// Some file systems report no changes, so the files are looked at from time to time in any case.
 const LOOK_AGAIN: Duration = Duration::from_secs(10);
 const STOP_CHECK: Duration = Duration::from_millis(100);
@@ -107,28 +114,67 @@ fn run(settings: &Settings, outlet: &Outlet) -> Result<(), Error> {
     // Watching starts before the first reading, else a change in between would be missed.
     let watching = if settings.watch { Some(watch(settings)?) } else { None };
     let mut snapshot = Snapshot::default();
-    if !snapshot.send_changes(settings, outlet)? {
+    let mut looked = first_look(&mut snapshot, settings, outlet)?;
+    if looked == Looked::Unwanted {
         return Ok(());
     }
-    let topic: Arc<str> = Arc::from(&*settings.documents);
-    for key in settings.known_keys.iter().filter(|key| !snapshot.has(&topic, key)) {
-        if !outlet.send(Event::Record(RawRecord::new(&topic, key.as_str(), None))) {
-            return Ok(());
+    let mut is_compared = compare(&snapshot, settings, outlet);
+    let Some((_watcher, changes)) = watching else {
+        if !is_compared {
+            tracing::warn!("documents that no file holds any more are left to a run in which all files can be read");
         }
-    }
+        if snapshot.give_up(settings, outlet) {
+            let _ = outlet.send(Event::CaughtUp);
+        }
+        return Ok(());
+    };
     if !outlet.send(Event::CaughtUp) {
         return Ok(());
     }
-    let Some((_watcher, changes)) = watching else { return Ok(()) };
-    while wait(&changes, outlet) {
-        match snapshot.send_changes(settings, outlet) {
-            Ok(true) => {}
-            Ok(false) => return Ok(()),
-            // A folder that can't be listed has not lost its files: nothing is deleted, and it is tried again.
-            Err(error) => tracing::warn!(%error, cause = ?error, "could not look at the watched files"),
+    while wait(&changes, outlet, looked == Looked::Changing) {
+        looked = match snapshot.look(settings, outlet) {
+            Ok(Looked::Unwanted) => return Ok(()),
+            Ok(looked) => looked,
+            Err(error) => {
+                // A folder that can't be listed has not lost its files: nothing is deleted, and it is tried again.
+                tracing::warn!(%error, cause = ?error, "could not look at the watched files");
+                Looked::Done
+            }
+        };
+        if !is_compared {
+            is_compared = compare(&snapshot, settings, outlet);
         }
     }
     Ok(())
+}
+
+/// Looks until every file is read, or changes all the time.
+fn first_look(snapshot: &mut Snapshot, settings: &Settings, outlet: &Outlet) -> Result<Looked, Error> {
+    loop {
+        match snapshot.look(settings, outlet)? {
+            Looked::Changing => std::thread::sleep(QUIET),
+            looked => return Ok(looked),
+        }
+        if outlet.is_stopped() {
+            return Ok(Looked::Unwanted);
+        }
+    }
+}
+
+/// Deletes the documents of an earlier run that no file holds any more; false where some files could not be read that may
+/// hold them.
+fn compare(snapshot: &Snapshot, settings: &Settings, outlet: &Outlet) -> bool {
+    if settings.known_keys.is_empty() {
+        return true;
+    }
+    if snapshot.keys_are_missing() {
+        return false;
+    }
+    let topic: Arc<str> = Arc::from(&*settings.documents);
+    let lost = snapshot.lost(&topic, &settings.known_keys).into_iter();
+    // A source that nobody wants any more is stopped soon.
+    let _ = lost.map(|key| Event::Record(RawRecord::new(&topic, key, None))).all(|deletion| outlet.send(deletion));
+    true
 }
 
 type Changes = crossbeam_channel::Receiver<()>;
@@ -151,10 +197,10 @@ fn watch(settings: &Settings) -> Result<(notify::RecommendedWatcher, Changes), E
     Ok((watcher, changes))
 }
 
-/// Waits for a change and then for quiet; false when the source should end.
-fn wait(changes: &Changes, outlet: &Outlet) -> bool {
+/// Waits for a change, or a short time where files are changing; false when the source should end.
+fn wait(changes: &Changes, outlet: &Outlet, is_changing: bool) -> bool {
     let mut waited = Duration::ZERO;
-    while changes.recv_timeout(STOP_CHECK).is_err() {
+    while !is_changing && changes.recv_timeout(STOP_CHECK).is_err() {
         if outlet.is_stopped() {
             return false;
         }
@@ -163,7 +209,9 @@ fn wait(changes: &Changes, outlet: &Outlet) -> bool {
             return true;
         }
     }
-    while changes.recv_timeout(SETTLE).is_ok() {}
+    // What has changed is not quiet before this, so that looking earlier would be in vain.
+    std::thread::sleep(QUIET);
+    while changes.try_recv().is_ok() {}
     !outlet.is_stopped()
 }
 
