@@ -1,6 +1,9 @@
 //! Any corpus: English texts read sentence by sentence through the dataflow.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use hypercane::connect::packs;
 use hypercane_operators::domain::Domain;
@@ -8,12 +11,30 @@ use hypercane_schemas::{Document, DocumentKey, Mode, Query, QueryId, QueryParame
 use proptest::prelude::*;
 
 use crate::{
+    command::root,
     harness::{History, Standing, Step, compare, run},
     plain,
 };
 
 /// The pack with its language model, which `make test` fetches.
-fn domain() -> Option<Arc<Domain>> {
+pub fn domain() -> Option<Arc<Domain>> {
+    Some(Arc::new(packs::load_with_models("general", &models()?).unwrap()))
+}
+
+/// The same, with short chunks.
+pub fn domain_in_chunks(length: usize, overlap: usize) -> Option<Arc<Domain>> {
+    let models = models()?;
+    let pack = std::fs::read_to_string(root().join("data/domains/general/domain.toml")).unwrap();
+    let chunks = format!("[chunks]\nlength = {length}\noverlap = {overlap}\n");
+    let (before, rest) = pack.split_once("[chunks]").unwrap();
+    let (_, after) = rest.split_once("\n\n").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("domain.toml"), format!("{before}{chunks}\n{after}")).unwrap();
+    Some(Arc::new(packs::load_with_models(&folder.path().to_string_lossy(), &models).unwrap()))
+}
+
+/// The folder of models, where the language model is in it.
+fn models() -> Option<PathBuf> {
     let models = std::env::var_os("HYPERCANE_CACHE").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../.cache/models"),
         |cache| Path::new(&cache).join("models"),
@@ -22,7 +43,7 @@ fn domain() -> Option<Arc<Domain>> {
         eprintln!("skipped: there is no language model in {}; `make models` fetches it", models.display());
         return None;
     }
-    Some(Arc::new(packs::load_with_models("general", &models).unwrap()))
+    Some(models)
 }
 
 const SENTENCES: [&str; 7] = [

@@ -7,6 +7,9 @@
 //! - `hypergraph`: incremental equals rebuild, on 1, 2 and 4 workers
 //! - `cluster`: several processes are one pipeline, also after one of them dies
 //! - `general`: any English text, read sentence by sentence
+//! - `chunks`: long texts, of which an edit reads only what it changes
+//! - `deletions`: what other engines of knowledge graphs do wrong, one test each
+//! - `watched`: a watched folder is what stands, also after the process was down
 //! - `multihop`: retrieval over a corpus, by the command
 //! - `command`: the command, as users run it
 //! - `bad_input`: what cannot be used is kept with its reason, and the stream goes on
@@ -27,9 +30,11 @@
 mod arrival;
 mod ask;
 mod bad_input;
+mod chunks;
 mod cluster;
 mod command;
 mod compact;
+mod deletions;
 mod export;
 mod extract;
 mod faults;
@@ -48,3 +53,4 @@ mod session;
 mod settings;
 mod tidy;
 mod verify;
+mod watched;
