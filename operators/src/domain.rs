@@ -227,6 +227,17 @@ impl Domain {
         &self.pack.entity_types
     }
 
+    /// The types of entities that a question asks for: those of its first word that is a cue of some.
+    pub fn asked_types(&self, question: &str) -> Vec<&str> {
+        let asks = |word: &str| -> Vec<&str> {
+            let types = self.pack.entity_types.iter();
+            let cued = types.filter(|(_, kind)| kind.cues.iter().any(|cue| cue.eq_ignore_ascii_case(word)));
+            cued.map(|(name, _)| name.as_str()).collect()
+        };
+        let words = question.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(asks).find(|types| !types.is_empty()).unwrap_or_default()
+    }
+
     /// Category of an entity type; a type that the pack does not know is a concept.
     pub fn category_of(&self, kind: &str) -> Category {
         self.pack.entity_types.get(kind).map_or(Category::Concept, |entity| entity.category)

@@ -34,6 +34,9 @@ pub struct EntityType {
     pub category: Category,
     /// Whether its entities carry expansion.
     pub expands: bool,
+    /// Words by which a question asks for one.
+    #[serde(default)]
+    pub cues: Vec<String>,
 }
 
 /// A causal chain rule: at one horizon, the families before precede the families after.

@@ -8,7 +8,7 @@ use hypercane_schemas::{Document, EntityKey, Fixed, GroupKey, Origin, Span};
 
 use crate::{
     extraction::{Extraction, Fact, Mention},
-    language::{Language, entity_key, name_key, noun_phrases, sentences},
+    language::{Analysis, Language, entity_key, name_key, noun_phrases, sentences},
 };
 
 /// The relation of every fact.
@@ -29,23 +29,9 @@ pub(super) fn extract(document: &Document, language: &Language) -> Extraction {
     for span in sentences(&document.text) {
         let Some(sentence) = span.of(&document.text) else { continue };
         let mut mentions = Vec::from_iter(title.map(|title| mention(name(title), title, SUBJECT, "title")));
-        let analysis = language.analyse(sentence);
-        let mut first_named = None;
-        for entity in &analysis.entities {
-            let Some(text) = entity.span.of(sentence) else { continue };
-            let Some(key) = entity_key(text, entity.label).filter(|key| !key.is_empty()) else { continue };
-            let kind = entity.label.to_ascii_lowercase();
-            let key = if is_value(&kind) { format!("{kind}:{key}") } else { format!("name:{key}") };
-            if !is_value(&kind) {
-                first_named.get_or_insert_with(|| text.to_owned());
-            }
-            mentions.push(mention(key, text, &kind, "mention"));
-        }
-        for phrase in noun_phrases(sentence, &analysis) {
-            if let Some(text) = phrase.of(sentence).filter(|text| !name_key(text).is_empty()) {
-                mentions.push(mention(name(text), text, CONCEPT, "mention"));
-            }
-        }
+        let named = self::mentions(sentence, &language.analyse(sentence));
+        let first_named = named.iter().find(|m| is_name(m) && !is_value(&m.kind)).map(|mention| mention.name.clone());
+        mentions.extend(named);
         if !mentions.is_empty() {
             if mentions.iter().all(|other| other.entity == mentions[0].entity) {
                 let key = &document.key.0;
@@ -59,6 +45,24 @@ pub(super) fn extract(document: &Document, language: &Language) -> Extraction {
         }
     }
     Extraction { product: None, issued_at: document.issued_at, facts, failures: Vec::new() }
+}
+
+/// What a sentence names, then what it speaks of without a name. A question is read in the same way.
+pub fn mentions(sentence: &str, analysis: &Analysis<'_>) -> Vec<Mention> {
+    let mut mentions = Vec::new();
+    for entity in &analysis.entities {
+        let Some(text) = entity.span.of(sentence) else { continue };
+        let Some(key) = entity_key(text, entity.label).filter(|key| !key.is_empty()) else { continue };
+        let kind = entity.label.to_ascii_lowercase();
+        let key = if is_value(&kind) { format!("{kind}:{key}") } else { format!("name:{key}") };
+        mentions.push(mention(key, text, &kind, "mention"));
+    }
+    for phrase in noun_phrases(sentence, analysis) {
+        if let Some(text) = phrase.of(sentence).filter(|text| !name_key(text).is_empty()) {
+            mentions.push(mention(name(text), text, CONCEPT, "mention"));
+        }
+    }
+    mentions
 }
 
 fn fact(text: String, span: Span, mentions: Vec<Mention>, group: &GroupKey) -> Fact {

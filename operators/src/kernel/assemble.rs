@@ -1,9 +1,11 @@
 //! Confident hyperedges become evidence paths (HyCE-RAG 3.3.4, eq. 30 to 38), each with the parts of its score.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Hypergraph, rank::top};
 
 /// The five terms of S(e) (HyCE-RAG eq. 32), each in 0 to 1.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize)]
 pub struct EvidenceParts {
     /// Cov: retained entities, as a share of the most that a hyperedge of the query has (eq. 33).
     pub coverage: f64,
@@ -17,8 +19,10 @@ pub struct EvidenceParts {
     pub relations: f64,
 }
 
-/// The weights of the five terms (HyCE-RAG eq. 32). They need not sum to one.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+/// The weights of the five terms (HyCE-RAG eq. 32). They need not sum to one. The paper leaves them open; the defaults were
+/// chosen on training questions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct EvidenceWeights {
     /// w_cov.
     pub coverage: f64,
@@ -30,6 +34,12 @@ pub struct EvidenceWeights {
     pub entry: f64,
     /// w_rel.
     pub relations: f64,
+}
+
+impl Default for EvidenceWeights {
+    fn default() -> Self {
+        Self { coverage: 0.2, propagation: 1.0, extraction: 0.1, entry: 0.2, relations: 0.1 }
+    }
 }
 
 impl EvidenceParts {
