@@ -1,6 +1,10 @@
-//! `hypercane eval multihop` on a small corpus: what is found, how it is told, and what is wrong with a set.
+//! `hypercane eval multihop`: what is found, how it is told and explained, and what is wrong with a set.
 
-use std::{fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde_json::{Value, json};
 
@@ -27,11 +31,34 @@ fn set(folder: &Path) {
     fs::write(folder.join("ports/questions.jsonl"), lines(&questions)).unwrap();
 }
 
+/// Whether a model was fetched; says so where it was not.
+fn has_model(name: &str) -> bool {
+    let cache: PathBuf = std::env::var_os("HYPERCANE_CACHE").map_or_else(|| root().join(".cache"), Into::into);
+    let is_there = cache.join("models").join(name).is_dir();
+    if !is_there {
+        eprintln!("skipped: there is no {name} in {}; `make models` fetches it", cache.display());
+    }
+    is_there
+}
+
+/// The shared sets, where they are; says so where they are not.
+fn shared_sets() -> Option<PathBuf> {
+    let named = std::env::var_os("HYPERCANE_SHARED").map(PathBuf::from);
+    let folders = named.into_iter().chain([root().join("shared"), root().join("../shared")]);
+    let found = folders.map(|folder| folder.join("data/multihop")).find(|folder| folder.is_dir());
+    if found.is_none() {
+        eprintln!("skipped: there are no shared sets; HYPERCANE_SHARED names their folder");
+    }
+    found
+}
+
+fn read(path: &Path) -> Vec<Value> {
+    fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
 #[test]
 fn passages_are_found_over_what_they_name_and_rankings_are_written() {
-    let cache = std::env::var_os("HYPERCANE_CACHE").map_or_else(|| root().join(".cache"), Into::into);
-    if !cache.join("models/en_core_web_sm").is_dir() {
-        eprintln!("skipped: there is no language model in {}; `make models` fetches it", cache.display());
+    if !has_model("en_core_web_sm") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -49,13 +76,117 @@ fn passages_are_found_over_what_they_name_and_rankings_are_written() {
     assert!(of("lexical", "R@2") < of("spread", "R@5") && of("spread", "query_ms") > 0.0);
     assert!(of("dense", "index_cpu_s") >= 0.0 && of("fused", "all@5") >= 0.0 && of("fused", "R@10") == 100.0);
 
-    let ranked: Vec<Value> =
-        fs::read_to_string(&ranking).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((of("evidence", "R@5"), of("prove", "R@5")), (100.0, 100.0), "{figures}");
+    assert!(of("evidence", "query_ms") > 0.0 && of("prove", "query_ms") > 0.0);
+    assert!(figures.get("ablations").is_none());
+
+    let ranked = read(&ranking);
     let modes: Vec<&str> = ranked.iter().map(|line| line["mode"].as_str().unwrap()).collect();
-    assert_eq!(modes, ["dense", "lexical", "fused", "spread"]);
+    assert_eq!(modes, ["dense", "lexical", "fused", "spread", "evidence", "prove"]);
     let spread = ranked[3]["ranking"].as_array().unwrap();
     assert_eq!((spread.len(), &ranked[3]["id"], &ranked[3]["set"]), (6, &json!("q"), &json!("ports")));
     assert!(spread[..3].contains(&json!("port")), "{spread:?}");
+}
+
+#[test]
+fn ablations_name_what_is_changed() {
+    if !has_model("en_core_web_sm") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    set(folder.path());
+    let data = folder.path().to_str().unwrap();
+    let output = hypercane(&["eval", "multihop", "--data", data, "--hashed", "--json", "--compare"], &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let ablations = figures["ablations"]["ports"].as_array().unwrap();
+    let lines: BTreeSet<(&str, &str)> =
+        ablations.iter().map(|line| (line["mode"].as_str().unwrap(), line["change"].as_str().unwrap())).collect();
+    for wanted in [
+        ("spread", "no propagation"),
+        ("evidence", "no propagation"),
+        ("evidence", "no evidence assembly"),
+        ("evidence", "pairwise edges"),
+        ("evidence", "no synonyms"),
+        ("prove", "no synonyms"),
+        ("prove", "fixed query"),
+    ] {
+        assert!(lines.contains(&wanted), "{lines:?}");
+    }
+    for mode in ["spread", "evidence", "prove"] {
+        let as_it_is = ablations.iter().find(|line| line["mode"] == mode && line["change"] == "").unwrap();
+        assert_eq!(as_it_is["measured"]["R@5"], figures["sets"]["ports"][mode]["R@5"], "{mode}");
+    }
+}
+
+/// Sentences of Wikipedia, with vectors of hashed words: what is measured is how evidence is found, not the model.
+#[test]
+fn evidence_and_proof_find_what_they_found() {
+    let (Some(sets), true) = (shared_sets(), has_model("en_core_web_sm")) else { return };
+    let sets = sets.to_str().unwrap();
+    let output =
+        hypercane(&["eval", "multihop", "--data", sets, "--sets", "2wikimultihopqa", "--hashed", "--json"], &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let of = |mode: &str| figures["sets"]["2wikimultihopqa"][mode]["R@5"].as_f64().unwrap();
+    for (mode, least) in [("evidence", EVIDENCE), ("prove", PROVE), ("spread", SPREAD)] {
+        assert!(of(mode) >= least, "{mode}: {} is less than {least}", of(mode));
+    }
+}
+
+/// The case study of HyCE-RAG (its 4.6): its question, its passages and some that do not belong to it, with the real model.
+#[test]
+fn the_best_path_of_the_case_study_supports_its_answer() {
+    let (Some(sets), true, true) = (shared_sets(), has_model("en_core_web_sm"), has_model("all-MiniLM-L6-v2")) else {
+        return;
+    };
+    let musique = sets.join("musique");
+    let question = read(&musique.join("questions_extra.jsonl")).remove(0);
+    let wanted: BTreeSet<&str> =
+        question["candidates"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    let all = [read(&musique.join("extra_distractors.jsonl")), read(&musique.join("corpus.jsonl"))].concat();
+    let (own, others): (Vec<Value>, Vec<Value>) =
+        all.into_iter().partition(|passage| wanted.contains(passage["id"].as_str().unwrap()));
+    assert_eq!(own.len(), wanted.len());
+    let passages: Vec<Value> = own.into_iter().chain(others.into_iter().step_by(60)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("musique");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("corpus.jsonl"), lines(&passages)).unwrap();
+    fs::write(data.join("questions.jsonl"), "").unwrap();
+    fs::write(data.join("questions_extra.jsonl"), lines(&[question.clone()])).unwrap();
+    let explain = |more: &[&str]| {
+        let id = question["id"].as_str().unwrap();
+        let arguments =
+            [&["eval", "multihop", "--data", folder.path().to_str().unwrap(), "--explain", id], more].concat();
+        let output = hypercane(&arguments, &[]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let explained: Value = serde_json::from_str(&explain(&["--json"])).unwrap();
+    let paths = explained["paths"].as_array().unwrap();
+    let best = &paths[0];
+    assert!(best["supports"].as_bool().unwrap(), "{best}");
+    assert!(best["text"].as_str().unwrap().contains("Milwaukee Deep"), "{best}");
+    assert!(best["retained"].get("milwaukee deep").is_some(), "{best}");
+    let weighed = |part: &str| best["parts"][part].as_f64().unwrap() * explained["weights"][part].as_f64().unwrap();
+    let sum: f64 = ["coverage", "propagation", "extraction", "entry", "relations"].map(weighed).iter().sum();
+    assert!((sum - best["score"].as_f64().unwrap()).abs() < 1e-9, "{best}");
+    assert!((0.0..=1.0).contains(&explained["contradiction"].as_f64().unwrap()));
+    let shown = explain(&[]);
+    for part in [
+        "coverage",
+        "propagation",
+        "extraction",
+        "entry",
+        "relations",
+        "Contradiction score",
+        "Passages of mode spread",
+    ] {
+        assert!(shown.contains(part), "{part} is missing in\n{shown}");
+    }
+    let context = explained["context"].as_str().unwrap();
+    assert!(context.contains("Milwaukee Deep") && context.matches("\n[").count() <= 6, "{context}");
 }
 
 #[test]

@@ -196,6 +196,18 @@ fn a_pack_without_phases_takes_any_label() {
 }
 
 #[test]
+fn the_first_cue_of_a_question_says_what_may_answer_it() {
+    let pack = format!(
+        "{SMALL}\n[entity_types]\nperson = {{ category = \"persistent\", expands = true, cues = [\"who\", \"owner\"] }}\n\
+         org = {{ category = \"persistent\", expands = true, cues = [\"owner\"] }}\n"
+    );
+    let domain = Domain::parse(&pack, &BTreeMap::new()).unwrap();
+    assert_eq!(domain.asked_types("Who is the owner?"), ["person"]);
+    assert_eq!(domain.asked_types("the owner of whoever"), ["org", "person"]);
+    assert!(domain.asked_types("How deep is it?").is_empty());
+}
+
+#[test]
 fn errors_name_file_and_place() {
     let misspelt = SMALL.replace("hub_degree", "hub_degre");
     assert!(

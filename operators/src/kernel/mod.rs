@@ -92,7 +92,7 @@ pub use prove::{Hop, ProveSettings, Reached, prove_hop};
 pub use rank::{by_best_part, reciprocal_rank_fusion};
 pub use reach::Reach;
 pub use reader::{Spoken, extract_answer};
-pub use relevance::relevance;
+pub use relevance::{cosine_of_units, relevance};
 pub use retrieve::{Asked, Laid, Offered, ReachOf, Step, retrieve};
 pub use scope::{Scope, ScopeSettings, Scoped, Via, scope};
 pub use sequence::sequence;

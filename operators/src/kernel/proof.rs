@@ -78,12 +78,12 @@ impl ProofSettings {
         ProveSettings { theta, steps, alpha, facts, from_frontier }
     }
 
-    /// The seeds of a hop, best first, from scores by fact: cosine and BM25. Equal ones go by index. What has no word of the
-    /// query is no seed by BM25. Cost: linear in the facts.
-    pub fn seeds(&self, dense: &[f64], lexical: &BTreeMap<u32, f64>) -> Vec<u32> {
+    /// The seeds of a hop, best first, from scores by fact: cosine, and BM25, which is asked for only where it counts. Equal ones
+    /// go by index. What has no word of the query is no seed by BM25. Cost: linear in the facts.
+    pub fn seeds(&self, dense: &[f64], lexical: impl FnOnce() -> BTreeMap<u32, f64>) -> Vec<u32> {
         let near = || -> Vec<u32> { top(dense, self.seeds).into_iter().map(|at| at as u32).collect() };
         let worded = || -> Vec<u32> {
-            let (facts, scores): (Vec<u32>, Vec<f64>) = lexical.iter().map(|(fact, score)| (*fact, *score)).unzip();
+            let (facts, scores): (Vec<u32>, Vec<f64>) = lexical().into_iter().unzip();
             top(&scores, self.seeds).into_iter().map(|at| facts[at]).collect()
         };
         match self.seed_by {
@@ -241,7 +241,8 @@ mod tests {
     #[test]
     fn seeds_are_near_or_worded_or_both() {
         let (dense, lexical) = ([0.5, 0.9, 0.1, 0.9], BTreeMap::from([(0, 2.0), (2, 3.0)]));
-        let by = |seed_by| ProofSettings { seed_by, seeds: 2, ..ProofSettings::default() }.seeds(&dense, &lexical);
+        let by =
+            |seed_by| ProofSettings { seed_by, seeds: 2, ..ProofSettings::default() }.seeds(&dense, || lexical.clone());
         assert_eq!(by(SeedBy::Dense), [1, 3]);
         assert_eq!(by(SeedBy::Lexical), [2, 0]);
         assert_eq!(by(SeedBy::Both), [1, 2]);

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::{Case, by_id, list, number, string, strings, whole};
 use crate::kernel::{
-    self, AssembleSettings, Assembled, EvidencePath, EvidenceWeights, ExpandSettings, Extraction, expand, jaccard,
-    propagate, rank,
+    self, AssembleSettings, Assembled, ChainSettings, EvidencePath, EvidenceWeights, ExpandSettings, Extraction,
+    Surroundings, expand, jaccard, propagate, rank,
 };
 
 type Hypergraph<'a> = kernel::Hypergraph<&'a str, &'a str>;
@@ -182,16 +182,9 @@ pub(crate) fn evidence(case: &Case<'_>) {
 
 /// E_q* as paths, checked with all that leads to it; nothing where the fallback is expected.
 fn assembled(case: &Case<'_>, graph: &Hypergraph<'_>, c: &[f64], s_hyp: &[f64]) -> Option<Vec<EvidencePath>> {
-    let weight = |name: &str| number(&case.params["weights"][name]);
     let settings = AssembleSettings {
         theta: case.param("theta_v"),
-        weights: EvidenceWeights {
-            coverage: weight("cov"),
-            propagation: weight("prop"),
-            extraction: weight("ext"),
-            entry: weight("entry"),
-            relations: weight("rel"),
-        },
+        weights: weights(case),
         epsilon: case.param("epsilon"),
         paths: whole(&case.params["top_l"]),
     };
@@ -241,6 +234,17 @@ fn assembled(case: &Case<'_>, graph: &Hypergraph<'_>, c: &[f64], s_hyp: &[f64]) 
     }
     case.same_ids("E_q*", &paths.iter().map(of).collect::<Vec<_>>(), &case.expected["selected"]);
     Some(paths)
+}
+
+fn weights(case: &Case<'_>) -> EvidenceWeights {
+    let weight = |name: &str| number(&case.params["weights"][name]);
+    EvidenceWeights {
+        coverage: weight("cov"),
+        propagation: weight("prop"),
+        extraction: weight("ext"),
+        entry: weight("entry"),
+        relations: weight("rel"),
+    }
 }
 
 pub(crate) fn top_l(case: &Case<'_>) {
@@ -303,6 +307,7 @@ fn split_of(case: &Case<'_>, paths: &[(&str, f64)]) {
 }
 
 pub(crate) fn chain(case: &Case<'_>) {
+    chain_at_once(case);
     let (graph, s_hyp) = retrieved(case, "retrieved");
     let c = propagated(case, &graph, true);
     degrees(case, &graph);
@@ -325,4 +330,63 @@ pub(crate) fn chain(case: &Case<'_>) {
     let mut representatives = fused(case, &by_id);
     representatives.sort_by_key(|(id, _)| *id);
     split_of(case, &representatives);
+}
+
+/// The same by the one kernel that does all steps.
+fn chain_at_once(case: &Case<'_>) {
+    let graph = hypergraph(case);
+    let settings = ChainSettings {
+        nearest_entities: 0,
+        hops: whole(&case.params["hops"]),
+        beta: case.param("beta"),
+        hyperedges: whole(&case.params["k_h"]),
+        alpha: case.param("alpha"),
+        lambda: case.param("lambda"),
+        steps: whole(&case.params["steps"]),
+        retained: case.param("theta_v"),
+        weights: weights(case),
+        paths: whole(&case.params["top_l"]),
+        overlap: case.param("tau"),
+        supporting: case.param("theta_s"),
+        segments: 6,
+        epsilon: case.param("epsilon"),
+    };
+    let name = |hyperedge: u32| graph.hyperedges()[hyperedge as usize];
+    let confidences = |id: &&str| list(&case.input["relations"][id]).iter().map(|it| number(&it[2])).collect();
+    let relations: Vec<Vec<f64>> = graph.hyperedges().iter().map(confidences).collect();
+    let extraction =
+        |at: u32| Extraction { confidence: number(&case.input["gamma"][name(at)]), relations: &relations[at as usize] };
+    let found = kernel::chain(
+        &Surroundings {
+            graph: &graph,
+            entry: &graph.entities_among(&strings(&case.input["entry"])),
+            carries: &|_| true,
+            relevance: &|at| number(&case.input["s_rel"][name(at)]),
+            similarity: &|at| case.input["s_vec"][graph.entities()[at as usize]].as_f64().unwrap_or(0.0),
+            extraction: &extraction,
+            in_conflict: &|_| false,
+        },
+        &settings,
+    );
+    confidence(case, &found.graph, &found.confidence);
+    let id = |path: &EvidencePath| found.graph.hyperedges()[path.hyperedge as usize];
+    if case.expected["fallback"] == true {
+        let ranking = found.ranking();
+        let given = named(found.graph.hyperedges(), &ranking[..ranking.len().min(settings.paths)]);
+        case.same_ids("fallback", &given, &case.expected["fallback_ranking"]);
+        assert!(found.paths().is_empty() && found.groups.is_empty(), "{}", case.name);
+        return;
+    }
+    case.same_ids("E_q*", &found.paths().iter().map(id).collect::<Vec<_>>(), &case.expected["selected"]);
+    for path in found.paths() {
+        case.close("S(e)", path.score, &case.expected["score"][id(path)]);
+    }
+    let groups = list(&case.expected["groups"]);
+    assert_eq!(found.groups.len(), groups.len(), "{}: groups", case.name);
+    for (group, expected) in found.groups.iter().zip(groups) {
+        case.same_ids("group", &group.iter().map(|&at| id(&found.paths()[at])).collect::<Vec<_>>(), expected);
+    }
+    let named = |of: &[usize]| of.iter().map(|&group| id(found.representative(group))).collect::<Vec<_>>();
+    case.same_ids("P+", &named(&found.split.supporting), &case.expected["supporting"]);
+    case.same_ids("P-", &named(&found.split.divergent), &case.expected["divergent"]);
 }

@@ -6,7 +6,8 @@ use hypercane_operators::{
     Shared,
     domain::Domain,
     extract,
-    kernel::passages::{Passage, PassageIndex},
+    extraction::Mention,
+    kernel::passages::{Asked, Passage, PassageIndex, PassageSettings},
 };
 use hypercane_schemas::{ContentHash, Vector};
 use rayon::prelude::*;
@@ -32,6 +33,18 @@ pub struct Index {
     pub cpu_seconds: f64,
     /// How many texts were embedded in all: passages and facts.
     pub n_texts: usize,
+    /// What its passages say, in the set's order.
+    pub(super) read: Vec<Read>,
+}
+
+/// What one passage says.
+pub(super) struct Read {
+    pub(super) facts: Vec<Fact>,
+}
+
+pub(super) struct Fact {
+    pub(super) text: String,
+    pub(super) mentions: Vec<Mention>,
 }
 
 impl Index {
@@ -46,25 +59,34 @@ impl Index {
         watch: Watch,
     ) -> Result<Self, connect::Error> {
         let began = cpu_seconds();
-        let mut read: Vec<Passage> = set.passages.par_iter().map(|passage| read(passage, domain)).collect();
-        let texts: Vec<String> = read.iter().flat_map(Passage::texts).collect();
+        let both: Vec<(Passage, Read)> = set.passages.par_iter().map(|passage| read(passage, domain)).collect();
+        let (mut whole, read): (Vec<Passage>, Vec<Read>) = both.into_iter().unzip();
+        let texts: Vec<String> = whole.iter().flat_map(Passage::texts).collect();
         let mut vectors = vectors(recorded, &texts, &watch).await?.into_iter();
-        for passage in &mut read {
+        for passage in &mut whole {
             passage.vector = vectors.next();
             passage.facts.iter_mut().for_each(|fact| fact.vector = vectors.next());
         }
         let mut passages = PassageIndex::new(domain.common_words().iter().cloned());
-        passages.apply([], read.into_iter().enumerate().map(|(at, passage)| (place(at), Shared::new(passage))));
+        passages.apply([], whole.into_iter().enumerate().map(|(at, passage)| (place(at), Shared::new(passage))));
         let (cpu_seconds, n_texts) = (cpu_seconds() - began, texts.len());
         let questions: Vec<String> = set.questions.iter().map(|question| question.question.clone()).collect();
         let questions = self::vectors(recorded, &questions, &watch).await?;
-        Ok(Self { set, passages, questions, cpu_seconds, n_texts })
+        Ok(Self { set, passages, questions, cpu_seconds, n_texts, read })
     }
 
-    /// The id that the set gives a passage.
-    pub fn id(&self, passage: ContentHash) -> &str {
-        &self.set.passages[passage.0 as usize].id
+    /// The fused score of every passage, in the set's order.
+    pub(super) fn fused(&self, asked: &Asked, settings: &PassageSettings) -> Vec<f64> {
+        let scan = self.passages.scan(asked);
+        let mut fused = vec![0.0; self.set.passages.len()];
+        scan.found.iter().for_each(|found| fused[at(found.id) as usize] = scan.best.fused(found, settings));
+        fused
     }
+}
+
+/// The place in the set of a passage in the index.
+pub(super) fn at(passage: ContentHash) -> u32 {
+    passage.0 as u32
 }
 
 /// The identity of a passage in the index: its place in the set, since several may have one text.
@@ -72,15 +94,22 @@ fn place(at: usize) -> ContentHash {
     ContentHash(at as u128)
 }
 
-fn read(passage: &super::sets::Passage, domain: &Domain) -> Passage {
+fn read(passage: &super::sets::Passage, domain: &Domain) -> (Passage, Read) {
     // A passage of a set is one document of one chunk; its publisher is named beside it.
-    let chunks = extract::read(&passage.document(), domain).into_iter().flatten();
-    let read = chunks.filter_map(|chunk| chunk.passage).next().map(|(read, _)| Passage::clone(&read));
+    let chunk = extract::read(&passage.document(), domain).into_iter().flatten().next();
+    let (read, facts) = chunk.map_or((None, Vec::new()), |chunk| (chunk.passage, chunk.extraction.facts));
+    let read = read.map(|(read, _)| Passage::clone(&read));
+    let facts = facts.into_iter().map(|fact| Fact { text: fact.text, mentions: fact.mentions }).collect();
     let unread = || Passage { title: passage.title.clone(), text: passage.text.clone(), ..Passage::default() };
-    Passage { names: passage.source.iter().cloned().collect(), ..read.unwrap_or_else(unread) }
+    let names = passage.source.iter().cloned().collect();
+    (Passage { names, ..read.unwrap_or_else(unread) }, Read { facts })
 }
 
-async fn vectors(recorded: &Recorded, texts: &[String], watch: &Watch) -> Result<Vec<Vector>, connect::Error> {
+pub(super) async fn vectors(
+    recorded: &Recorded,
+    texts: &[String],
+    watch: &Watch,
+) -> Result<Vec<Vector>, connect::Error> {
     let mut vectors = Vec::with_capacity(texts.len());
     for part in texts.chunks(PART) {
         vectors.extend(recorded.vectors(part).await?);
@@ -90,7 +119,7 @@ async fn vectors(recorded: &Recorded, texts: &[String], watch: &Watch) -> Result
 }
 
 /// CPU time of this process so far, in seconds.
-fn cpu_seconds() -> f64 {
+pub(super) fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

@@ -7,7 +7,7 @@ use hypercane_schemas::ContentHash;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{Index, Mode};
+use super::{Index, Mode, sets::Question};
 
 /// Passages of a ranking that are kept.
 const KEPT: usize = 20;
@@ -29,7 +29,7 @@ pub struct Measured {
     pub recall_10: f64,
     /// Milliseconds a question on one thread, without embedding it.
     pub query_ms: f64,
-    /// CPU seconds of making the index, with those of the model for texts that were not on record.
+    /// CPU seconds of making the mode's index, with those of the model for texts that were not on record.
     pub index_cpu_s: f64,
 }
 
@@ -46,62 +46,98 @@ pub struct Ranking {
     pub ranking: Vec<String>,
 }
 
-/// Asks every question in these modes.
-pub fn measure(index: &Index, settings: &PassageSettings, modes: &[Mode]) -> Vec<(Mode, Measured, Vec<Ranking>)> {
-    modes.iter().map(|mode| measure_one(index, settings, *mode)).collect()
+/// The passages that one way of ranking puts first for a question, and what that took.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Ranked {
+    /// Passages by their place in the set, best first.
+    pub passages: Vec<u32>,
+    /// Milliseconds on one thread, without the embedding model.
+    pub query_ms: f64,
 }
 
-fn measure_one(index: &Index, settings: &PassageSettings, mode: Mode) -> (Mode, Measured, Vec<Ranking>) {
+/// Asks every question in these modes, of those that rank passages as they are ([`Mode::OF_PASSAGES`]).
+pub fn measure(index: &Index, settings: &PassageSettings, modes: &[Mode]) -> Vec<(Mode, Vec<Ranked>)> {
+    modes.iter().map(|mode| (*mode, measure_one(index, settings, *mode))).collect()
+}
+
+fn measure_one(index: &Index, settings: &PassageSettings, mode: Mode) -> Vec<Ranked> {
     let questions = &index.set.questions;
-    let ranked: Vec<(Vec<ContentHash>, f64)> = (0..questions.len())
+    (0..questions.len())
         .into_par_iter()
         .map_init(Scratch::default, |scratch, at| {
             let began = Instant::now();
             let asked = Asked::new(&questions[at].question, Some(index.questions[at].clone()), None);
-            let ranked = rank(index, &asked, settings, mode, scratch);
-            (ranked, began.elapsed().as_secs_f64() * 1e3)
+            let passages = rank(index, &asked, settings, mode, scratch);
+            Ranked { passages, query_ms: milliseconds(began) }
         })
-        .collect();
-    let n = questions.len().max(1) as f64;
-    let query_ms = ranked.iter().map(|(_, ms)| ms).sum::<f64>() / n;
-    let mut figures = Measured { query_ms, index_cpu_s: index.cpu_seconds, ..Measured::default() };
-    let mut rankings = Vec::new();
-    for (question, (ranked, _)) in questions.iter().zip(&ranked) {
-        let ranked: Vec<&str> = ranked.iter().map(|passage| index.id(*passage)).collect();
-        let needed: BTreeSet<&str> = question.supporting.iter().map(String::as_str).collect();
-        let share = |k: usize| {
-            let found = ranked.iter().take(k).filter(|id| needed.contains(*id)).count();
-            100.0 * found as f64 / needed.len().max(1) as f64 / n
-        };
-        figures.recall_2 += share(2);
-        figures.recall_5 += share(5);
-        figures.recall_10 += share(10);
-        let all = needed.iter().all(|id| ranked.iter().take(5).any(|found| found == id));
-        figures.all_5 += if all { 100.0 / n } else { 0.0 };
-        let ranking = ranked.into_iter().map(str::to_owned).collect();
-        rankings.push(Ranking { set: index.set.name.clone(), mode, id: question.id.clone(), ranking });
-    }
-    (mode, figures, rankings)
+        .collect()
 }
 
-/// The first passages of one mode.
-fn rank(
-    index: &Index,
-    asked: &Asked,
-    settings: &PassageSettings,
-    mode: Mode,
-    scratch: &mut Scratch,
-) -> Vec<ContentHash> {
+/// The first passages of one mode, by their place in the set.
+fn rank(index: &Index, asked: &Asked, settings: &PassageSettings, mode: Mode, scratch: &mut Scratch) -> Vec<u32> {
     let passages = &index.passages;
     let scan = passages.scan(asked);
-    match mode {
+    let first = match mode {
         Mode::Dense => scan.first(KEPT, |found| found.dense),
         Mode::Lexical => scan.first(KEPT, |found| found.lexical),
         Mode::Fused => scan.first(KEPT, |found| scan.best.fused(found, settings)),
-        Mode::Spread => {
+        _ => {
             let first = First::of(scan, settings, settings.n_first(KEPT));
             let ranking = passages.rank(asked, &first, settings, KEPT, scratch);
             ranking.ranked.iter().map(|ranked| ranked.id).collect()
         }
+    };
+    first.into_iter().map(at).collect()
+}
+/// Milliseconds since then.
+pub(super) fn milliseconds(began: Instant) -> f64 {
+    began.elapsed().as_secs_f64() * 1e3
+}
+
+/// A ranking by evidence with the fused scores of passages: the reciprocal of a passage's rank, 0 where it has none, and its
+/// fused score, weighed.
+pub(super) fn with_fused(by_evidence: &[u32], fused: &[f64], weight: f64) -> Vec<u32> {
+    let mut scores: Vec<f64> = fused.iter().map(|fused| weight * fused).collect();
+    by_evidence.iter().zip(1u32..).for_each(|(passage, rank)| scores[*passage as usize] += 1.0 / f64::from(rank));
+    let mut order: Vec<u32> = (0..scores.len() as u32).collect();
+    order.sort_by(|a, b| scores[*b as usize].total_cmp(&scores[*a as usize]));
+    order.truncate(KEPT);
+    order
+}
+
+impl Measured {
+    /// The figures of rankings, one for each question of the set.
+    pub fn new(index: &Index, ranked: &[Ranked], index_cpu_s: f64) -> Self {
+        let questions = &index.set.questions;
+        let n = questions.len().max(1) as f64;
+        let query_ms = ranked.iter().map(|ranked| ranked.query_ms).sum::<f64>() / n;
+        let mut figures = Self { query_ms, index_cpu_s, ..Self::default() };
+        for (question, ranked) in questions.iter().zip(ranked) {
+            let ranked = ids(index, ranked);
+            let needed: BTreeSet<&str> = question.supporting.iter().map(String::as_str).collect();
+            let share = |k: usize| {
+                let found = ranked.iter().take(k).filter(|id| needed.contains(*id)).count();
+                100.0 * found as f64 / needed.len().max(1) as f64 / n
+            };
+            figures.recall_2 += share(2);
+            figures.recall_5 += share(5);
+            figures.recall_10 += share(10);
+            let all = needed.iter().all(|id| ranked.iter().take(5).any(|found| found == id));
+            figures.all_5 += if all { 100.0 / n } else { 0.0 };
+        }
+        figures
     }
+}
+
+/// The rankings by ids, to be written.
+pub fn rankings(index: &Index, mode: Mode, ranked: &[Ranked]) -> Vec<Ranking> {
+    let of = |(question, ranked): (&Question, &Ranked)| {
+        let ranking = ids(index, ranked).into_iter().take(KEPT).map(str::to_owned).collect();
+        Ranking { set: index.set.name.clone(), mode, id: question.id.clone(), ranking }
+    };
+    index.set.questions.iter().zip(ranked).map(of).collect()
+}
+
+fn ids<'a>(index: &'a Index, ranked: &Ranked) -> Vec<&'a str> {
+    ranked.passages.iter().map(|passage| index.set.passages[*passage as usize].id.as_str()).collect()
 }

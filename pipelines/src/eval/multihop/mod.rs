@@ -2,22 +2,32 @@
 //!
 //! A set is a folder with `corpus.jsonl` (`id`, `title`, `text`) and `questions.jsonl` (`id`, `question`, `supporting`).
 
+mod compare;
+mod evidence;
+mod explain;
+mod facts;
 mod index;
 mod measure;
+mod prove;
 mod report;
 mod sets;
 mod tune;
 
 use serde::Serialize;
 
+pub use compare::{Ablation, ablations};
+pub use evidence::EvidenceRun;
+pub use explain::{Explained, explain};
+pub use facts::{Facts, QuestionFacts};
 pub use index::{Index, Watch};
-pub use measure::{Measured, Ranking, measure};
+pub use measure::{Measured, Ranked, Ranking, measure, rankings};
+pub use prove::ProofRun;
 pub use report::Report;
-pub use sets::{Passage, Set, read_sets};
-pub use tune::{Trial, tune};
+pub use sets::{Passage, Set, extra_questions, read_sets};
+pub use tune::{Choice, Trial, Tuned, tune};
 
 /// How passages are ranked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// By cosine of title and text.
@@ -28,11 +38,15 @@ pub enum Mode {
     Fused,
     /// From the fused ranking on along what passages name (`kernel::passages`).
     Spread,
+    /// By the best evidence of each passage, as HyCE-RAG finds it (`kernel::chain`).
+    Evidence,
+    /// By the best fact of each passage, as HyperProve proves hop by hop (`kernel::proof`).
+    Prove,
 }
 
 impl Mode {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Dense, Self::Lexical, Self::Fused, Self::Spread];
+    /// Those that rank passages as they are.
+    pub const OF_PASSAGES: [Self; 4] = [Self::Dense, Self::Lexical, Self::Fused, Self::Spread];
 
     /// The name as it is printed.
     pub fn name(self) -> &'static str {
@@ -41,6 +55,8 @@ impl Mode {
             Self::Lexical => "lexical",
             Self::Fused => "fused",
             Self::Spread => "spread",
+            Self::Evidence => "evidence",
+            Self::Prove => "prove",
         }
     }
 }

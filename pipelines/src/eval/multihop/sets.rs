@@ -16,6 +16,9 @@ const QUESTIONS: &str = "questions.jsonl";
 /// Passages that make a set harder: with them it is one more set.
 const MORE: &str = "extra_distractors.jsonl";
 
+/// Questions beside those that are measured, such as the case study of a paper.
+const MORE_QUESTIONS: &str = "questions_extra.jsonl";
+
 /// A corpus and its questions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Set {
@@ -77,8 +80,7 @@ pub fn read_sets(folder: &Path, names: &[String]) -> Result<Vec<Set>, Error> {
             folders.insert(name.to_owned(), path.clone());
         }
     }
-    let base = |name: &str| name.split_once('+').map_or(name, |(base, _)| base).to_owned();
-    if let Some(name) = names.iter().find(|name| !folders.contains_key(&base(name))) {
+    if let Some(name) = names.iter().find(|name| !folders.contains_key(base(name))) {
         return Err(Error::NoSet { folder: folder.to_owned(), name: Some(name.clone()) });
     }
     if folders.is_empty() {
@@ -103,6 +105,20 @@ pub fn read_sets(folder: &Path, names: &[String]) -> Result<Vec<Set>, Error> {
         }
     }
     Ok(sets)
+}
+
+/// The questions beside those of a set, where it has some.
+///
+/// # Errors
+/// The file can't be read, or a line is no question.
+pub fn extra_questions(folder: &Path, set: &str) -> Result<Vec<Question>, Error> {
+    let path = folder.join(base(set)).join(MORE_QUESTIONS);
+    if path.is_file() { lines(&path) } else { Ok(Vec::new()) }
+}
+
+/// The folder's name of a set.
+fn base(name: &str) -> &str {
+    name.split_once('+').map_or(name, |(base, _)| base)
 }
 
 impl Set {

@@ -1,0 +1,70 @@
+//! What each part of a mode is worth: the mode as published, with one thing taken away, and with one thing added.
+
+use hypercane_operators::kernel::{ChainSettings, ProofSettings, SeedBy, passages::PassageSettings};
+use serde::Serialize;
+
+use super::{EvidenceRun, Facts, Index, Measured, Mode, ProofRun, Ranked, Watch, measure};
+use crate::connect::{self, embed::Recorded};
+
+/// A mode with one thing changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ablation {
+    /// The mode.
+    pub mode: Mode,
+    /// What is changed; empty for the mode as it is.
+    pub change: &'static str,
+    /// Its figures.
+    pub measured: Measured,
+}
+
+/// Weight of a passage's fused score beside its evidence, where it is added.
+const FUSED: f64 = 2.0;
+
+/// The figures of the modes and of their changes on a set.
+///
+/// # Errors
+/// The model, or the record of its outputs, fails.
+pub async fn ablations(
+    index: &Index,
+    facts: &Facts,
+    recorded: &Recorded,
+    watch: &Watch,
+) -> Result<Vec<Ablation>, connect::Error> {
+    let cpu_seconds = index.cpu_seconds + facts.cpu_seconds;
+    let mut found = Vec::new();
+    let mut add = |mode, change, ranked: &[Ranked]| {
+        found.push(Ablation { mode, change, measured: Measured::new(index, ranked, cpu_seconds) });
+    };
+    let spread = PassageSettings::default();
+    let still = PassageSettings { step_weight: 0.0, walk_weight: 0.0, ..spread };
+    let untitled = PassageSettings { title_weight: 0.0, title_edge: 1.0, ..spread };
+    for (change, settings) in [("", spread), ("no propagation", still), ("titles count as mentions", untitled)] {
+        for (mode, ranked) in measure(index, &settings, &[Mode::Spread]) {
+            add(mode, change, &ranked);
+        }
+    }
+    let evidence = EvidenceRun::default();
+    let unmoved = ChainSettings { steps: 0, ..evidence.settings };
+    for (change, run) in [
+        ("", evidence),
+        ("no propagation", EvidenceRun { settings: unmoved, ..evidence }),
+        ("no evidence assembly", EvidenceRun { assembles: false, ..evidence }),
+        ("pairwise edges", EvidenceRun { hyperedges: false, ..evidence }),
+        ("no synonyms", EvidenceRun { synonyms: false, ..evidence }),
+        ("passages' fused score added", EvidenceRun { fused_weight: FUSED, ..evidence }),
+    ] {
+        add(Mode::Evidence, change, &run.ranked(index, facts));
+    }
+    let proof = ProofRun::default();
+    let seeded = ProofSettings { seed_by: SeedBy::Both, ..proof.settings };
+    for (change, run) in [
+        ("", proof),
+        ("no synonyms", ProofRun { synonyms: false, ..proof }),
+        ("fixed query", ProofRun { carries_answers: false, ..proof }),
+        ("seeds dense and lexical", ProofRun { settings: seeded, ..proof }),
+        ("passages' fused score added", ProofRun { fused_weight: FUSED, ..proof }),
+    ] {
+        add(Mode::Prove, change, &run.ranked(index, facts, recorded, watch).await?);
+    }
+    Ok(found)
+}

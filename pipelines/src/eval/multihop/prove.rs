@@ -1,0 +1,119 @@
+//! Mode `prove`: passages by the best of their facts, as HyperProve proves hop by hop.
+
+use std::time::Instant;
+
+use hypercane_operators::kernel::{
+    Proof, ProofSettings, Reached, Spoken, by_best_part, extract_answer,
+    passages::{Asked, PassageSettings},
+    sub_queries,
+};
+use rayon::prelude::*;
+
+use super::{
+    Facts, Index, QuestionFacts, Ranked, Watch,
+    index::vectors,
+    measure::{milliseconds, with_fused},
+};
+use crate::connect::{self, embed::Recorded};
+
+/// How a proof is looked for: as published, or with one thing changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProofRun {
+    /// The settings.
+    pub settings: ProofSettings,
+    /// Whether facts that speak of synonyms share them.
+    pub synonyms: bool,
+    /// Whether a sub-query is asked with the answers before; else every hop asks the question.
+    pub carries_answers: bool,
+    /// Weight of the passage's fused score; none as published.
+    pub fused_weight: f64,
+}
+
+impl Default for ProofRun {
+    fn default() -> Self {
+        Self { settings: ProofSettings::default(), synonyms: true, carries_answers: true, fused_weight: 0.0 }
+    }
+}
+
+impl ProofRun {
+    /// Asks every question. Vectors of sub-queries that are not on record are embedded, a hop of all questions at a time; no time
+    /// of a question counts that.
+    ///
+    /// # Errors
+    /// The model, or the record of its outputs, fails.
+    pub async fn ranked(
+        &self,
+        index: &Index,
+        facts: &Facts,
+        recorded: &Recorded,
+        watch: &Watch,
+    ) -> Result<Vec<Ranked>, connect::Error> {
+        let proofs = self.proofs(facts, &facts.questions, recorded, watch).await?;
+        let of = |((proof, query_ms), question): (&(Proof<u32>, f64), &QuestionFacts)| {
+            let began = Instant::now();
+            let mut passages = by_best_part(proof.ranking().into_iter().map(|fact| facts.passages[fact as usize]));
+            if self.fused_weight > 0.0 {
+                let asked = Asked::new(&question.text, Some(question.vector.clone()), None);
+                let fused = index.fused(&asked, &PassageSettings::default());
+                passages = with_fused(&passages, &fused, self.fused_weight);
+            }
+            Ranked { passages, query_ms: query_ms + milliseconds(began) }
+        };
+        Ok(proofs.par_iter().zip(&facts.questions).map(of).collect())
+    }
+
+    /// The proofs of questions, each with the milliseconds that it took.
+    pub(super) async fn proofs(
+        &self,
+        facts: &Facts,
+        questions: &[QuestionFacts],
+        recorded: &Recorded,
+        watch: &Watch,
+    ) -> Result<Vec<(Proof<u32>, f64)>, connect::Error> {
+        let begin = |question: &QuestionFacts| {
+            let began = Instant::now();
+            let analysis = facts.domain.language().map(|language| language.analyse(&question.text));
+            let mut sub_queries = analysis
+                .map(|analysis| sub_queries(&question.text, &analysis, self.settings.sub_queries))
+                .unwrap_or_else(|| vec![question.text.clone()]);
+            if !self.carries_answers {
+                sub_queries.iter_mut().for_each(|query| query.clone_from(&question.text));
+            }
+            (Proof::new(sub_queries), milliseconds(began))
+        };
+        let mut proofs: Vec<(Proof<u32>, f64)> = questions.par_iter().map(begin).collect();
+        loop {
+            let asking = |(at, (proof, _)): (usize, &(Proof<u32>, f64))| Some((at, proof.next_query()?));
+            let (open, queries): (Vec<usize>, Vec<String>) = proofs.iter().enumerate().filter_map(asking).unzip();
+            if open.is_empty() {
+                return Ok(proofs);
+            }
+            let vectors = vectors(recorded, &queries, watch).await?;
+            let mut next = vec![None; proofs.len()];
+            open.into_iter().zip(queries.into_iter().zip(vectors)).for_each(|(at, asked)| next[at] = Some(asked));
+            proofs.par_iter_mut().zip(next).for_each(|((proof, took), next)| {
+                if let Some((query, vector)) = next {
+                    let began = Instant::now();
+                    self.advance(facts, proof, &query, &vector.0);
+                    *took += milliseconds(began);
+                }
+            });
+        }
+    }
+
+    fn advance(&self, facts: &Facts, proof: &mut Proof<u32>, query: &str, vector: &[f32]) {
+        let cosines = facts.fact_cosines(vector);
+        let seeds = self.settings.seeds(&cosines, || facts.lexical.scores(query));
+        let walk = if self.synonyms { &facts.walk } else { &facts.walk_of_names };
+        let kinds = facts.domain.asked_types(query);
+        let read = |query: &str, evidence: &[Reached<u32>]| {
+            let spoken = |reached: &Reached<u32>| {
+                let of = facts.spoken[reached.fact as usize].iter();
+                (reached.score, of.map(|(_, name, kind)| Spoken { name, kind }).collect())
+            };
+            extract_answer(query, &kinds, evidence.iter().map(spoken)).map(str::to_owned)
+        };
+        // Every fact shares its document with itself, so facts are numbered alike in the walk.
+        proof.advance(walk, &seeds, |fact| cosines[fact as usize], read, &self.settings);
+    }
+}
