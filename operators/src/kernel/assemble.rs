@@ -38,7 +38,7 @@ pub struct EvidenceWeights {
 
 impl Default for EvidenceWeights {
     fn default() -> Self {
-        Self { coverage: 0.2, propagation: 1.0, extraction: 0.1, entry: 0.2, relations: 0.1 }
+        Self { coverage: 0.1, propagation: 1.0, extraction: 0.1, entry: 0.4, relations: 0.1 }
     }
 }
 

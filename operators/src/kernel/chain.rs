@@ -12,7 +12,7 @@ use super::{
 };
 
 /// How evidence is found and scored. Where the paper gives a value (its appendix C) it is the default; the others were chosen
-/// on training questions, see `hypercane eval multihop --tune-evidence`.
+/// on training questions, see `hypercane eval multihop --tune`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChainSettings {
@@ -51,12 +51,12 @@ impl Default for ChainSettings {
         Self {
             nearest_entities: 5,
             hops: 4,
-            beta: 0.3,
+            beta: 0.0,
             hyperedges: 100,
-            alpha: 0.5,
-            lambda: 0.5,
+            alpha: 0.7,
+            lambda: 0.9,
             steps: 10,
-            retained: 0.01,
+            retained: 0.02,
             weights: EvidenceWeights::default(),
             paths: 15,
             overlap: 0.6,

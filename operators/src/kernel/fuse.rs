@@ -47,7 +47,8 @@ pub fn contradiction_score(split: &Split, scores: &[f64], in_conflict: impl Fn(u
     let doubtful = |path: usize| split.divergent.contains(&path) || in_conflict(path);
     let total: f64 = scores.iter().sum();
     let doubted: f64 = (0..scores.len()).filter(|&path| doubtful(path)).map(|path| scores[path]).sum();
-    if total > 0.0 { doubted / total } else { 0.0 }
+    // Nothing sums to minus zero.
+    if total > 0.0 { doubted / total + 0.0 } else { 0.0 }
 }
 
 #[cfg(test)]

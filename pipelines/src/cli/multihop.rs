@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Debug,
-    fs::File,
+    fs::{self, File},
     io::{BufWriter, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -14,14 +14,13 @@ use hypercane_operators::{
     domain::Domain,
     kernel::{ChainSettings, ProofSettings, passages::PassageSettings},
 };
-use serde::Serialize;
 
 use super::{eval::vectors_file, setup};
 use crate::{
     connect::embed::Recorded,
     eval::multihop::{
-        EvidenceRun, Facts, Index, Measured, Mode, ProofRun, Ranked, Report, Set, Trial, Tuned, Watch, ablations,
-        explain, extra_questions, measure, rankings, read_sets, tune,
+        EvidenceRun, Facts, Index, Measured, Mode, ProofRun, Ranked, Report, Set, Settings, Trial, Tuned, Watch,
+        ablations, explain, extra_questions, measure, rankings, read_sets, tune,
     },
 };
 
@@ -70,6 +69,9 @@ pub(super) struct Arguments {
     /// The seed of that search.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Settings of the modes, a JSON file such as --tune prints.
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
     /// Print the figures as JSON.
     #[arg(long)]
     json: bool,
@@ -88,6 +90,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         None => None,
     };
     let asking = Asking { runtime, recorded, watch: setup::model_progress() };
+    let settings = match &arguments.settings {
+        Some(path) => read_settings(path)?,
+        None => Settings::default(),
+    };
     let mut report = Report::default();
     let mut read = Vec::new();
     for set in sets {
@@ -99,7 +105,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         if let Some(question) = &arguments.explain {
             let question = asked(&index.set, question, &arguments.data)?;
-            let explained = explain(&question, &index, &facts, &asking.recorded, &asking.watch);
+            let explained = explain(&question, &index, &facts, &settings, &asking.recorded, &asking.watch);
             let explained = asking.runtime.block_on(explained)?;
             if arguments.json {
                 println!("{}", serde_json::to_string_pretty(&explained)?);
@@ -108,9 +114,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             }
             continue;
         }
-        let mut ranked = measure(&index, &PassageSettings::default(), &Mode::OF_PASSAGES);
-        ranked.push((Mode::Evidence, EvidenceRun::default().ranked(&index, &facts)));
-        ranked.push((Mode::Prove, asking.prove(&ProofRun::default(), &index, &facts)?));
+        let mut ranked = measure(&index, &settings.spread, &Mode::OF_PASSAGES);
+        ranked.push((Mode::Evidence, settings.evidence.ranked(&index, &facts)));
+        ranked.push((Mode::Prove, asking.prove(&settings.prove, &index, &facts)?));
         for (mode, ranked) in ranked {
             let of_facts = if Mode::OF_PASSAGES.contains(&mode) { 0.0 } else { facts.cpu_seconds };
             let measured = Measured::new(&index, &ranked, index.cpu_seconds + of_facts);
@@ -122,12 +128,15 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             }
         }
         if arguments.compare {
-            let found = ablations(&index, &facts, &asking.recorded, &asking.watch);
+            let found = ablations(&index, &facts, &settings, &asking.recorded, &asking.watch);
             report.ablations.insert(name, asking.runtime.block_on(found)?);
         }
     }
     if let Some(rounds) = arguments.tune {
-        println!("{}", asking.tune(arguments.mode, rounds, arguments.seed, &read)?);
+        println!(
+            "{}",
+            serde_json::to_string_pretty(&asking.tune(arguments.mode, settings, rounds, arguments.seed, &read)?)?
+        );
         return Ok(ExitCode::SUCCESS);
     }
     if arguments.explain.is_some() {
@@ -173,39 +182,49 @@ impl Asking {
         Ok(self.runtime.block_on(run.ranked(index, facts, &self.recorded, &self.watch))?)
     }
 
-    /// The best settings of a mode on these sets, as JSON.
-    fn tune(&self, mode: Mode, rounds: usize, seed: u64, read: &[(Index, Facts)]) -> anyhow::Result<String> {
-        let mean = |ranked: &dyn Fn(&Index, &Facts) -> anyhow::Result<Vec<Ranked>>| {
-            let worths =
-                read.iter().map(|(index, facts)| Ok(Measured::new(index, &ranked(index, facts)?, 0.0).worth()));
-            let worths: anyhow::Result<Vec<f64>> = worths.collect();
-            worths.map(|worths| worths.iter().sum::<f64>() / read.len().max(1) as f64)
+    /// The settings with the best ones of a mode on these sets.
+    fn tune(
+        &self,
+        mode: Mode,
+        start: Settings,
+        rounds: usize,
+        seed: u64,
+        read: &[(Index, Facts)],
+    ) -> anyhow::Result<Settings> {
+        let mean = |ranked: &dyn Fn(&Index, &Facts) -> anyhow::Result<Vec<Ranked>>| -> anyhow::Result<f64> {
+            let mut sum = 0.0;
+            for (index, facts) in read {
+                sum += Measured::new(index, &ranked(index, facts)?, 0.0).worth();
+            }
+            Ok(sum / read.len().max(1) as f64)
         };
+        let mut best = start;
         match mode {
             Mode::Spread => {
                 let worth = |settings: &PassageSettings| {
                     mean(&|index, _| Ok(measure(index, settings, &[Mode::Spread]).remove(0).1))
                 };
-                found(tune(PassageSettings::default(), rounds, seed, worth, heard)?)
+                best.spread = tune(start.spread, rounds, seed, worth, heard)?.settings;
             }
             Mode::Evidence => {
                 let worth = |settings: &ChainSettings| {
-                    let run = EvidenceRun { settings: *settings, ..EvidenceRun::default() };
+                    let run = EvidenceRun { settings: *settings, ..start.evidence };
                     mean(&|index, facts| Ok(run.ranked(index, facts)))
                 };
-                found(tune(ChainSettings::default(), rounds, seed, worth, heard)?)
+                best.evidence.settings = tune(start.evidence.settings, rounds, seed, worth, heard)?.settings;
             }
             Mode::Prove => {
                 let worth = |settings: &ProofSettings| {
-                    let run = ProofRun { settings: *settings, ..ProofRun::default() };
+                    let run = ProofRun { settings: *settings, ..start.prove };
                     mean(&|index, facts| self.prove(&run, index, facts))
                 };
-                found(tune(ProofSettings::default(), rounds, seed, worth, heard)?)
+                best.prove.settings = tune(start.prove.settings, rounds, seed, worth, heard)?.settings;
             }
             Mode::Dense | Mode::Lexical | Mode::Fused => {
                 bail!("{} has no settings to search; spread, evidence and prove have", mode.name())
             }
         }
+        Ok(best)
     }
 }
 
@@ -213,8 +232,9 @@ fn heard<S: Tuned + Debug>(trial: &Trial<S>) {
     eprintln!("{:.3} {:?}", trial.score, trial.settings);
 }
 
-fn found<S: Tuned + Serialize>(trial: Trial<S>) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(&trial.settings)?)
+fn read_settings(path: &Path) -> anyhow::Result<Settings> {
+    let text = fs::read_to_string(path).with_context(|| format!("{} can't be read", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} holds no settings of the modes", path.display()))
 }
 
 /// The question that is meant: one of the set's by id, also of those beside it, or the text itself.

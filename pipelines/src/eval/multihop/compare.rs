@@ -3,7 +3,7 @@
 use hypercane_operators::kernel::{ChainSettings, ProofSettings, SeedBy, passages::PassageSettings};
 use serde::Serialize;
 
-use super::{EvidenceRun, Facts, Index, Measured, Mode, ProofRun, Ranked, Watch, measure};
+use super::{EvidenceRun, Facts, Index, Measured, Mode, ProofRun, Ranked, Settings, Watch, measure};
 use crate::connect::{self, embed::Recorded};
 
 /// A mode with one thing changed.
@@ -17,6 +17,8 @@ pub struct Ablation {
     pub measured: Measured,
 }
 
+/// Weight of s_hyp beside S(e), where it is added.
+const RETRIEVAL: f64 = 2.0;
 /// Weight of a passage's fused score beside its evidence, where it is added.
 const FUSED: f64 = 2.0;
 
@@ -27,6 +29,7 @@ const FUSED: f64 = 2.0;
 pub async fn ablations(
     index: &Index,
     facts: &Facts,
+    settings: &Settings,
     recorded: &Recorded,
     watch: &Watch,
 ) -> Result<Vec<Ablation>, connect::Error> {
@@ -35,7 +38,7 @@ pub async fn ablations(
     let mut add = |mode, change, ranked: &[Ranked]| {
         found.push(Ablation { mode, change, measured: Measured::new(index, ranked, cpu_seconds) });
     };
-    let spread = PassageSettings::default();
+    let Settings { spread, evidence, prove } = *settings;
     let still = PassageSettings { step_weight: 0.0, walk_weight: 0.0, ..spread };
     let untitled = PassageSettings { title_weight: 0.0, title_edge: 1.0, ..spread };
     for (change, settings) in [("", spread), ("no propagation", still), ("titles count as mentions", untitled)] {
@@ -43,7 +46,6 @@ pub async fn ablations(
             add(mode, change, &ranked);
         }
     }
-    let evidence = EvidenceRun::default();
     let unmoved = ChainSettings { steps: 0, ..evidence.settings };
     for (change, run) in [
         ("", evidence),
@@ -51,18 +53,18 @@ pub async fn ablations(
         ("no evidence assembly", EvidenceRun { assembles: false, ..evidence }),
         ("pairwise edges", EvidenceRun { hyperedges: false, ..evidence }),
         ("no synonyms", EvidenceRun { synonyms: false, ..evidence }),
+        ("s_hyp added to S(e)", EvidenceRun { retrieval_weight: RETRIEVAL, ..evidence }),
         ("passages' fused score added", EvidenceRun { fused_weight: FUSED, ..evidence }),
     ] {
         add(Mode::Evidence, change, &run.ranked(index, facts));
     }
-    let proof = ProofRun::default();
-    let seeded = ProofSettings { seed_by: SeedBy::Both, ..proof.settings };
+    let seeded = ProofSettings { seed_by: SeedBy::Both, ..prove.settings };
     for (change, run) in [
-        ("", proof),
-        ("no synonyms", ProofRun { synonyms: false, ..proof }),
-        ("fixed query", ProofRun { carries_answers: false, ..proof }),
-        ("seeds dense and lexical", ProofRun { settings: seeded, ..proof }),
-        ("passages' fused score added", ProofRun { fused_weight: FUSED, ..proof }),
+        ("", prove),
+        ("no synonyms", ProofRun { synonyms: false, ..prove }),
+        ("fixed query", ProofRun { carries_answers: false, ..prove }),
+        ("seeds dense and lexical", ProofRun { settings: seeded, ..prove }),
+        ("passages' fused score added", ProofRun { fused_weight: FUSED, ..prove }),
     ] {
         add(Mode::Prove, change, &run.ranked(index, facts, recorded, watch).await?);
     }

@@ -8,6 +8,7 @@ use hypercane_operators::kernel::{
     rank::top,
 };
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Facts, Index, QuestionFacts, Ranked,
@@ -18,7 +19,8 @@ use super::{
 const EXTRACTION: Extraction<'static> = Extraction { confidence: 1.0, relations: &[] };
 
 /// How evidence is looked for: as published, or with one thing changed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct EvidenceRun {
     /// The settings.
     pub settings: ChainSettings,
@@ -28,6 +30,9 @@ pub struct EvidenceRun {
     pub hyperedges: bool,
     /// Whether a mention that is no name here is looked for among synonyms.
     pub synonyms: bool,
+    /// Weight of s_hyp beside S(e). As published there is none: what eq. 16 knows of how well the text fits the question is
+    /// forgotten in eq. 32, where only entities count.
+    pub retrieval_weight: f64,
     /// Weight of the passage's fused score; none as published.
     pub fused_weight: f64,
 }
@@ -39,6 +44,7 @@ impl Default for EvidenceRun {
             assembles: true,
             hyperedges: true,
             synonyms: true,
+            retrieval_weight: 0.0,
             fused_weight: 0.0,
         }
     }
@@ -98,11 +104,15 @@ impl EvidenceRun {
 
     /// Passages by their best evidence.
     fn passages<E: Ord + Clone>(&self, facts: &Facts, chain: &Chain<E, u32>, fact_of: impl Fn(&E) -> u32) -> Vec<u32> {
-        let ranking = if self.assembles {
-            chain.ranking()
+        let by = |scores: &[f64]| top(scores, scores.len()).into_iter().map(|at| at as u32).collect();
+        let ranking: Vec<u32> = if !self.assembles {
+            by(&chain.hyperedge_confidence)
+        } else if self.retrieval_weight > 0.0 {
+            let mut scores: Vec<f64> = chain.retrieval.iter().map(|s_hyp| self.retrieval_weight * s_hyp).collect();
+            chain.candidates.iter().for_each(|path| scores[path.hyperedge as usize] += path.score);
+            by(&scores)
         } else {
-            let confident = &chain.hyperedge_confidence;
-            top(confident, confident.len()).into_iter().map(|at| at as u32).collect()
+            chain.ranking()
         };
         let hyperedges = ranking.into_iter().map(|hyperedge| &chain.graph.hyperedges()[hyperedge as usize]);
         by_best_part(hyperedges.map(|hyperedge| facts.passages[fact_of(hyperedge) as usize]))

@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, fmt};
 
 use hypercane_operators::kernel::{
     Chain, ContextPath, EvidenceParts, EvidenceWeights, Grounds, NamedBy, context,
-    passages::{Asked, PassageSettings, best},
+    passages::{Asked, First, PassageSettings, Ranked, Scratch},
 };
 use serde::Serialize;
 
-use super::{EvidenceRun, Facts, Index, ProofRun, QuestionFacts, Watch, index::vectors};
+use super::{Facts, Index, ProofRun, QuestionFacts, Settings, Watch, index::vectors};
 use crate::connect::{self, embed::Recorded};
 
 /// Passages that are shown with the parts of their score.
@@ -113,12 +113,13 @@ pub async fn explain(
     question: &str,
     index: &Index,
     facts: &Facts,
+    settings: &Settings,
     recorded: &Recorded,
     watch: &Watch,
 ) -> Result<Explained, connect::Error> {
     let vector = vectors(recorded, &[question.to_owned()], watch).await?.remove(0);
     let asked = facts.read_questions(vec![(question.to_owned(), vector)], recorded, watch).await?;
-    let run = EvidenceRun::default();
+    let run = settings.evidence;
     let chain = run.chain(facts, &asked[0], &facts.graph, |fact| *fact);
     let cosines = facts.entity_cosines(&asked[0].vector.0);
     let entry = facts.entry(&asked[0], &cosines, run.settings.nearest_entities, run.synonyms);
@@ -134,8 +135,8 @@ pub async fn explain(
         threshold: chain.split.threshold,
         contradiction: chain.contradiction,
         context,
-        hops: hops(facts, &asked, recorded, watch).await?,
-        passages: passages(index, &asked[0]),
+        hops: hops(facts, &settings.prove, &asked, recorded, watch).await?,
+        passages: passages(index, &settings.spread, &asked[0]),
     })
 }
 
@@ -192,11 +193,12 @@ fn path(index: &Index, facts: &Facts, chain: &Chain<u32, u32>, at: usize) -> Pat
 
 async fn hops(
     facts: &Facts,
+    run: &ProofRun,
     asked: &[QuestionFacts],
     recorded: &Recorded,
     watch: &Watch,
 ) -> Result<Vec<Hop>, connect::Error> {
-    let proofs = ProofRun::default().proofs(facts, asked, recorded, watch).await?;
+    let proofs = run.proofs(facts, asked, recorded, watch).await?;
     let hops = proofs.iter().flat_map(|(proof, _)| proof.hops());
     let hops = hops.map(|hop| {
         let evidence = hop.hop.evidence().iter();
@@ -210,12 +212,11 @@ async fn hops(
     Ok(hops.collect())
 }
 
-fn passages(index: &Index, question: &QuestionFacts) -> Vec<Passage> {
+fn passages(index: &Index, settings: &PassageSettings, question: &QuestionFacts) -> Vec<Passage> {
     let asked = Asked::new(&question.text, Some(question.vector.clone()), None);
-    let settings = PassageSettings::default();
-    let first = First::new(&index.passages, &asked, &settings, settings.n_first(PASSAGES));
-    let ranking = index.passages.rank(&asked, &first, &settings, PASSAGES, &mut Scratch::default());
-    let fused = index.fused(&asked, &settings);
+    let first = First::new(&index.passages, &asked, settings, settings.n_first(PASSAGES));
+    let ranking = index.passages.rank(&asked, &first, settings, PASSAGES, &mut Scratch::default());
+    let fused = index.fused(&asked, settings);
     let passage = |ranked: &Ranked| {
         let at = at(ranked.id) as usize;
         let passage = &index.set.passages[at];

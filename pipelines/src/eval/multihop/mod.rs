@@ -13,7 +13,8 @@ mod report;
 mod sets;
 mod tune;
 
-use serde::Serialize;
+use hypercane_operators::kernel::passages::PassageSettings;
+use serde::{Deserialize, Serialize};
 
 pub use compare::{Ablation, ablations};
 pub use evidence::EvidenceRun;
@@ -59,4 +60,16 @@ impl Mode {
             Self::Prove => "prove",
         }
     }
+}
+
+/// The settings of the modes that have some.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Of mode spread.
+    pub spread: PassageSettings,
+    /// Of mode evidence.
+    pub evidence: EvidenceRun,
+    /// Of mode prove.
+    pub prove: ProofRun,
 }

@@ -8,6 +8,7 @@ use hypercane_operators::kernel::{
     sub_queries,
 };
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Facts, Index, QuestionFacts, Ranked, Watch,
@@ -17,7 +18,8 @@ use super::{
 use crate::connect::{self, embed::Recorded};
 
 /// How a proof is looked for: as published, or with one thing changed.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ProofRun {
     /// The settings.
     pub settings: ProofSettings,

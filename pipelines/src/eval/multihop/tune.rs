@@ -48,9 +48,9 @@ impl Tuned for ChainSettings {
         (|s, x| s.hyperedges = x as usize, &[15.0, 25.0, 50.0, 100.0, 200.0]),
         (|s, x| s.alpha = x, &[0.1, 0.3, 0.5, 0.7, 0.9, 1.0]),
         (|s, x| s.lambda = x, &[0.1, 0.2, 0.3, 0.5, 0.7, 0.9]),
-        (|s, x| s.retained = x, &[0.001, 0.002, 0.005, 0.01, 0.02, 0.04]),
+        (|s, x| s.retained = x, &[0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.04]),
         (|s, x| s.weights.coverage = x, &[0.0, 0.05, 0.1, 0.2, 0.4]),
-        (|s, x| s.weights.propagation = x, &[0.5, 1.0, 2.0, 4.0, 8.0]),
+        (|s, x| s.weights.propagation = x, &[1.0, 4.0, 8.0, 16.0, 32.0]),
         (|s, x| s.weights.entry = x, &[0.0, 0.05, 0.1, 0.2, 0.4]),
     ];
 }
