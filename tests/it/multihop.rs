@@ -129,7 +129,7 @@ fn evidence_and_proof_find_what_they_found() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
     let of = |mode: &str| figures["sets"]["2wikimultihopqa"][mode]["R@5"].as_f64().unwrap();
-    for (mode, least) in [("evidence", EVIDENCE), ("prove", PROVE), ("spread", SPREAD)] {
+    for (mode, least) in [("evidence", 45.0), ("prove", 34.0), ("spread", 90.0)] {
         assert!(of(mode) >= least, "{mode}: {} is less than {least}", of(mode));
     }
 }
