@@ -8,7 +8,10 @@ use hypercane_operators::kernel::{
 };
 use serde::Serialize;
 
-use super::{Facts, Index, ProofRun, QuestionFacts, Settings, Watch, index::vectors};
+use super::{
+    Facts, Index, ProofRun, QuestionFacts, Settings, Watch,
+    index::{at, vectors},
+};
 use crate::connect::{self, embed::Recorded};
 
 /// Passages that are shown with the parts of their score.

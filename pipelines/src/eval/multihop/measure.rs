@@ -3,11 +3,10 @@
 use std::{collections::BTreeSet, time::Instant};
 
 use hypercane_operators::kernel::passages::{Asked, First, PassageSettings, Scratch};
-use hypercane_schemas::ContentHash;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{Index, Mode, sets::Question};
+use super::{Index, Mode, index::at, sets::Question};
 
 /// Passages of a ranking that are kept.
 const KEPT: usize = 20;
