@@ -20,7 +20,15 @@ pub fn incidence<'scope>(
 /// The degree of each entity. Anchors, and hubs above `hub_degree`, carry no expansion: a change to a hub would touch every
 /// query, so its edges reach a query only through links, cosine or the group.
 pub fn degrees<'scope>(incidence: Collection<'scope, Incidence>, hub_degree: u32) -> Collection<'scope, Degree> {
-    incidence.map(|row| row.entity).count().map(move |(entity, degree): (EntityKey, isize)| {
+    degrees_of(incidence.map(|row| row.entity), hub_degree)
+}
+
+/// The degrees of the entities that the rows of an incidence name.
+pub(crate) fn degrees_of<'scope>(
+    entities: Collection<'scope, EntityKey>,
+    hub_degree: u32,
+) -> Collection<'scope, Degree> {
+    entities.count().map(move |(entity, degree): (EntityKey, isize)| {
         let degree = u32::try_from(degree).unwrap_or(u32::MAX);
         let expands = degree <= hub_degree && !entity.is_anchor();
         Degree { entity, degree, expands }

@@ -14,6 +14,7 @@
 //! - [`reference_times`], [`inject_horizons`]: places before each group's reference event
 //! - [`synthesize_changes`]: hyperedges between neighbouring states
 //! - [`incidence`], [`degrees`], [`entities`]: the hypergraph as a matrix and its vertices
+//! - [`synonyms`], [`expanded_incidence`], [`expanded_degrees`]: links between names, and the incidence expanded by them
 //! - [`cells`], [`precedence`]: the precedence DAG between cells
 //! - [`link`], [`embed`], [`candidates`], [`trajectory`]: standing questions and their ordered evidence
 //! - [`passages()`], [`rank_passages()`]: the parts of documents that retrieval ranks, and their rankings for standing questions
@@ -28,6 +29,7 @@ mod conflicts;
 mod dedupe;
 pub mod domain;
 mod entities;
+mod expanded_incidence;
 pub mod extract;
 pub mod extraction;
 pub mod grammar;
@@ -43,6 +45,7 @@ mod rank_passages;
 mod reference_times;
 mod shared;
 mod supersede;
+mod synonyms;
 mod synthesize_changes;
 mod trajectory;
 mod unify;
@@ -55,6 +58,7 @@ pub use collection::{Collection, left_join, split_results};
 pub use conflicts::{order_conflicts, value_conflicts};
 pub use dedupe::dedupe;
 pub use entities::entities;
+pub use expanded_incidence::{expanded_degrees, expanded_incidence};
 pub use extract::extract;
 pub use incidence::{degrees, incidence};
 pub use inject_horizons::inject_horizons;
@@ -65,6 +69,7 @@ pub use rank_passages::{rank_passages, ranked_passage};
 pub use reference_times::reference_times;
 pub use shared::Shared;
 pub use supersede::supersede;
+pub use synonyms::synonyms;
 pub use synthesize_changes::synthesize_changes;
 pub use trajectory::{answer, trajectory};
 pub use unify::unify;

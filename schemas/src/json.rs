@@ -4,14 +4,14 @@ use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 
 use crate::{
     AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, ModelText,
-    Precedence, Query, RankedPassage, Record, Reject, ResultEvent,
+    Precedence, Query, RankedPassage, Record, Reject, ResultEvent, Synonym,
 };
 
 /// Name of the schema of result messages, which are no table.
 pub const RESULTS: &str = "results";
 
 /// The names that [`schema`] knows: input records, results, then what follows from input.
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 16] = [
     Document::TABLE,
     HorizonUpdate::TABLE,
     Query::TABLE,
@@ -27,6 +27,7 @@ pub const NAMES: [&str; 15] = [
     Precedence::TABLE,
     RankedPassage::TABLE,
     Reject::TABLE,
+    Synonym::TABLE,
 ];
 
 /// What is accepted: fields with a default may be left out.
@@ -57,6 +58,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         Precedence::TABLE => written::<Precedence>(),
         RankedPassage::TABLE => written::<RankedPassage>(),
         Reject::TABLE => written::<Reject>(),
+        Synonym::TABLE => written::<Synonym>(),
         _ => return None,
     })
 }

@@ -20,6 +20,7 @@ pub mod query;
 pub mod ranking;
 pub mod record;
 pub mod reject;
+pub mod synonym;
 pub mod text;
 
 pub use answer::{AnswerStep, Cause, Change, Part, ResultEvent, StepScore};
@@ -38,6 +39,7 @@ pub use query::{Mode, Query, QueryId, QueryParameters};
 pub use ranking::{PassageScore, RankedPassage};
 pub use record::Record;
 pub use reject::{Reject, Stage};
+pub use synonym::Synonym;
 pub use text::Span;
 
 /// The one totally ordered time of the dataflow: an epoch is a batch of changes that become visible together.

@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, ModelText,
-    Precedence, Query, RankedPassage, Reject,
+    Precedence, Query, RankedPassage, Reject, Synonym,
 };
 
 /// A record kind: one table of the lake, one JSON Schema file.
@@ -197,6 +197,14 @@ impl Record for Degree {
 
     fn columns() -> Vec<Field> {
         vec![text("entity"), integer("degree"), flag("expands")]
+    }
+}
+
+impl Record for Synonym {
+    const TABLE: &'static str = "synonyms";
+
+    fn columns() -> Vec<Field> {
+        vec![text("a"), text("b"), number("cosine"), text("why")]
     }
 }
 

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// So that three hyperedges make a hub.
-const HUB_DEGREE: u32 = 2;
+pub const HUB_DEGREE: u32 = 2;
 
 pub fn laws() -> Vec<Law> {
     vec![
@@ -123,7 +123,7 @@ fn by_id(spec: &Spec) -> Stands {
 }
 
 /// States of two storms at several places, told apart by issue time or by horizon.
-fn states() -> Vec<Spec> {
+pub fn states() -> Vec<Spec> {
     let mut pool = Vec::new();
     for (issued, horizon) in [
         (Some(0), None),
@@ -185,7 +185,7 @@ fn changes_between_neighbours(input: &Input, domain: &Domain) -> Rows {
     rows
 }
 
-fn members_of(hyperedge: &Hyperedge) -> impl Iterator<Item = Incidence> {
+pub fn members_of(hyperedge: &Hyperedge) -> impl Iterator<Item = Incidence> {
     let row = |member: &hypercane_schemas::Member| Incidence {
         hyperedge: hyperedge.id,
         entity: member.entity.clone(),

@@ -7,7 +7,7 @@ use hypercane_operators::{
 };
 use hypercane_schemas::{
     AnswerStep, Cell, Conflict, ContentHash, Degree, Diff, Document, DocumentKey, Entity, EntityKey, GroupKey,
-    HorizonUpdate, Hyperedge, HyperedgeId, Incidence, Precedence, Query, QueryId, Reject, Vector,
+    HorizonUpdate, Hyperedge, HyperedgeId, Incidence, Precedence, Query, QueryId, Reject, Synonym, Vector,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,8 @@ pub enum Row {
     Embedded(Shared<Embedded>),
     Candidate((QueryId, Candidate)),
     Answer(Box<AnswerStep>),
+    Synonym(Synonym),
+    Expanded((HyperedgeId, EntityKey)),
 }
 
 /// Rows with how often each stands.

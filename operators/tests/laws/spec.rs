@@ -35,6 +35,8 @@ pub enum Spec {
     Entity(Named),
     Vector(VectorOf),
     Candidate(Offer),
+    Pointing(Pointing),
+    Link(Linked),
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -107,6 +109,12 @@ rows! {
 
     /// The recorded vector of the text of a question or of a fact.
     VectorOf { question: Option<String>, fact: Option<Fact>, }
+
+    /// The recorded vector of a name, in whole numbers.
+    Pointing { name: String, at: Vec<i16>, }
+
+    /// A link between two names.
+    Linked { a: String, b: String, }
 
     /// A fact offered to a question.
     Offer { query: Asked, fact: Fact, }

@@ -1,6 +1,31 @@
 //! Names that mean the same, and participants expanded by them (HyperProve 3.2).
+//!
+//! - [`CosineJoin`]: the pairs of names with a cosine above eta, kept while names come and go
+//! - [`guard()`], [`may_link`]: which names are no synonyms whatever their vectors say
+//! - [`synonyms`], [`expanded`]: neighbours of names, and A_i+ from them
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use hypercane_schemas::ContentHash;
+
+use crate::kernel::embedded_as;
+
+mod directions;
+mod guard;
+mod join;
+#[cfg(test)]
+mod tests;
+
+pub use guard::{EntityName, Guard, guard, may_link};
+pub use join::{CosineJoin, NameChange, NameVector};
+
+/// The cosine above which names are synonyms, where nothing else is set (HyperProve's experiments).
+pub const ETA: f64 = 0.8;
+
+/// The identity of the text under which a name is embedded: the name as it is shown.
+pub fn name_embedded_as(name: &str) -> ContentHash {
+    embedded_as(name)
+}
 
 /// The neighbours of each name that has some: those with a cosine strictly above `eta`. Neighbours of neighbours are none.
 /// Pairs may come in either order and more than once. Cost: sorting the pairs above `eta`.
