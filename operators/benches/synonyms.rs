@@ -76,7 +76,8 @@ impl Corpus {
                 let near = &corpus.vectors[(seeded.next() % number as u64) as usize];
                 let cosine: f64 = if number % 40 == 19 { 0.9 } else { 0.7 };
                 let apart = (1.0 - cosine * cosine).sqrt();
-                vector = vector.iter().zip(&*near.0).map(|(x, y)| x * apart + f64::from(*y) * cosine).collect();
+                let parts = vector.iter().zip(&*near.0);
+                vector = of_length_one(parts.map(|(x, y)| x * apart + f64::from(*y) * cosine).collect());
             }
             let name = name(number);
             corpus.texts.push(name_embedded_as(&name));
@@ -96,9 +97,11 @@ impl Corpus {
     }
 }
 
-/// A vector of length one.
 fn random(seeded: &mut Seeded) -> Vec<f64> {
-    let vector: Vec<f64> = (0..N_COMPONENTS).map(|_| seeded.unit() - 0.5).collect();
+    of_length_one((0..N_COMPONENTS).map(|_| seeded.unit() - 0.5).collect())
+}
+
+fn of_length_one(vector: Vec<f64>) -> Vec<f64> {
     let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
     vector.into_iter().map(|x| x / length).collect()
 }

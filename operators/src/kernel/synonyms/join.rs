@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use hypercane_schemas::{Category, Diff, Vector};
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -88,11 +89,16 @@ impl Names {
         Self { rows: Vec::new(), directions: Directions::new(n_components), at: HashMap::new() }
     }
 
-    fn push(&mut self, row: &Shared<NameVector>) {
-        let former = self.at.insert(row.clone(), self.rows.len());
-        assert!(former.is_none(), "{:?} comes, but is there", row.name);
-        self.rows.push(row.clone());
-        self.directions.push(&row.vector.0);
+    fn extend<'a>(&mut self, rows: impl Iterator<Item = &'a Shared<NameVector>>) {
+        let start = self.rows.len();
+        for row in rows {
+            let former = self.at.insert(row.clone(), self.rows.len());
+            assert!(former.is_none(), "{:?} comes, but is there", row.name);
+            self.rows.push(row.clone());
+        }
+        for part in self.rows[start..].chunks(PANEL) {
+            self.directions.extend(panel_of(self.directions.n_components(), part.iter()).view());
+        }
     }
 
     fn remove(&mut self, row: &Shared<NameVector>) {
@@ -118,9 +124,9 @@ impl Names {
         let goes = own.iter().map(|at| &changes[*at]).filter(|(_, diff)| *diff < 0);
         goes.clone().for_each(|(row, _)| self.remove(row));
         let n_stay = self.rows.len();
-        own.iter().for_each(|at| self.push(&changes[*at].0));
+        self.extend(own.iter().map(|at| &changes[*at].0));
         for (first, part) in (0..).step_by(PANEL).zip(changes.chunks(PANEL)) {
-            let panel = panel(self.directions.n_components(), part.iter().map(|(row, _)| &*row.vector.0));
+            let panel = panel_of(self.directions.n_components(), part.iter().map(|(row, _)| row));
             // Of two names that change, the later one's share finds the pair.
             let later = n_stay + own.partition_point(|at| *at <= first);
             for range in [0..n_stay, later..self.rows.len()] {
@@ -143,4 +149,9 @@ impl Names {
         }
         goes.for_each(|(row, _)| self.remove(row));
     }
+}
+
+/// The directions of some rows.
+fn panel_of<'a>(n_components: usize, rows: impl ExactSizeIterator<Item = &'a Shared<NameVector>>) -> Array2<f32> {
+    panel(n_components, rows.map(|row| &*row.vector.0))
 }
