@@ -1,8 +1,8 @@
 //! Synonyms: names with nearly the same vector (HyperProve 3.2).
 //!
 //! As if its input never changed: each pair of entities whose names have a cosine strictly above eta and that no guard keeps
-//! apart, with the reason. It keeps each name with its vector three times as a pointer, and on the worker to which it hashes
-//! its direction in single precision, 4 bytes a component. It keeps no links.
+//! apart, with the reason. It keeps names and vectors by text, each name with its vector as a pointer, and on the worker to
+//! which it hashes its direction in single precision, 4 bytes a component. It keeps no links.
 //!
 //! A changed name is told to all workers, and each compares it with its own share of the names: one block of dot products with
 //! all names of its category, spread over the workers. The changes of an epoch go together, as products of matrices.

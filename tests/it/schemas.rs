@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use arrow_schema::{DataType, Field};
 use hypercane_schemas::{
     AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, ModelText,
-    Precedence, Query, RankedPassage, Record, Reject, json,
+    Precedence, Query, RankedPassage, Record, Reject, Synonym, json,
 };
 use serde_json::Value;
 
@@ -43,6 +43,7 @@ fn columns_are_the_fields_of_the_records_and_of_their_schemas() {
     check::<ModelText>();
     check::<Precedence>();
     check::<Reject>();
+    check::<Synonym>();
 }
 
 /// The JSON Schema is made from the serde attributes, so its properties are the serde fields.

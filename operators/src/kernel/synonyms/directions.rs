@@ -84,8 +84,11 @@ impl Directions {
             let (block, first) = (start / BLOCK, start % BLOCK);
             let width = (BLOCK - first).min(range.end - start);
             let columns = self.blocks[block].slice(s![.., first..first + width]);
-            products.clear();
-            products.resize(panel.nrows() * width, 0.0);
+            let n_products = panel.nrows() * width;
+            if products.len() < n_products {
+                products.resize(n_products, 0.0);
+            }
+            let products = &mut products[..n_products];
             multiply(panel, columns, products);
             for (row, cosines) in products.chunks_exact(width).enumerate() {
                 for (lanes, at) in cosines.chunks(LANES).zip((start..).step_by(LANES)) {
@@ -132,6 +135,7 @@ fn multiply(rows: ArrayView2<'_, f32>, columns: ArrayView2<'_, f32>, products: &
         general_mat_mul(1.0, &rows, &columns, 0.0, &mut products);
         return;
     }
+    products.fill(0.0);
     for (component, column) in columns.rows().into_iter().enumerate() {
         let column = column.to_slice().expect("the columns of a block lie side by side");
         for (row, products) in rows.rows().into_iter().zip(products.chunks_exact_mut(width)) {
