@@ -96,7 +96,8 @@ fn names_and_vectors() -> Vec<Spec> {
         ("idea:march", "12 March", "concept"),
     ] {
         let (key, name, kind) = (key.into(), name.into(), kind.into());
-        pool.push(Spec::Entity(Named { key, name, kind, aliases: vec![] }));
+        // As many times as make a name as frequent as a vector.
+        pool.extend(vec![Spec::Entity(Named { key, name, kind, aliases: vec![] }); 4]);
     }
     for name in ["Port Alder", "Alder Harbour", "Alder", "Pier 7", "Pier 8", "The Seventh Pier", "12 March"] {
         // The cosine of the first and the third is eta itself.
