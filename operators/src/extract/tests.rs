@@ -44,6 +44,7 @@ fn an_edit_reads_only_the_chunks_whose_text_it_changes_and_moves_the_others() {
                 match chunk.document.text.contains("number 4 ") {
                     true => Err(failure),
                     false => Ok(Extracted {
+                        passage: None,
                         extraction: Extraction { facts: vec![fact], ..Extraction::default() },
                         chunk: chunk.number,
                         horizon_hours: None,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::coarse;
+use super::coarse::{coarse, in_steps};
 
 /// How fast the weight of a repeated word levels off.
 const K1: f64 = 0.9;
@@ -10,6 +10,8 @@ const K1: f64 = 0.9;
 const B: f64 = 0.4;
 /// The mean length is told in parts of a word, so that its steps are small.
 const LENGTH_PARTS: u64 = 16;
+/// Its binary digits that are kept.
+const LENGTH_DIGITS: u32 = 5;
 
 /// Postings by word. A text that goes leaves nothing behind; what is inserted in another order is the same index.
 ///
@@ -109,7 +111,7 @@ impl Lexical {
 
     /// What the scores of all texts rest on beside the words themselves: the number of texts and their mean length, in steps.
     pub(super) fn measure(&self) -> (u64, u64) {
-        (coarse(self.n_texts), coarse(self.n_words * LENGTH_PARTS / self.n_texts.max(1)))
+        (coarse(self.n_texts), in_steps(self.n_words * LENGTH_PARTS / self.n_texts.max(1), LENGTH_DIGITS))
     }
 
     /// How many texts have a word, in steps.
@@ -159,7 +161,7 @@ mod tests {
         prop::collection::vec(prop::sample::select(&WORDS[..]), 0..8).prop_map(|words| words.join(" "))
     }
 
-    /// BM25 as its formula is written, over all texts; counts are below the first step, but for the mean length.
+    /// BM25 as its formula is written, over all texts; there are too few for steps, but for the mean length.
     fn plain(texts: &[(u32, String)], question: &str, number: u32) -> f64 {
         let split = |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_lowercase).collect() };
         let all: Vec<(u32, Vec<String>)> = texts.iter().map(|(number, text)| (*number, split(text))).collect();

@@ -60,12 +60,22 @@ pub struct Ranked {
 /// What a ranking was worked out from, beside the first passages: what does not stand here has no part in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Read {
-    /// Slots of passages whose names were followed.
-    pub(super) passages: BTreeSet<u32>,
-    /// Names whose passages were looked up.
-    pub(super) places: BTreeSet<u32>,
-    /// Names whose rarity counted.
-    pub(super) rarities: BTreeSet<u32>,
+    /// Slots of passages whose names were followed, in order.
+    pub(super) passages: Vec<u32>,
+    /// Names whose passages were looked up, in order.
+    pub(super) places: Vec<u32>,
+    /// Names whose rarity counted, in order.
+    pub(super) rarities: Vec<u32>,
+}
+
+impl Read {
+    /// Puts everything in order, each once.
+    fn sort(&mut self) {
+        for numbers in [&mut self.passages, &mut self.places, &mut self.rarities] {
+            numbers.sort_unstable();
+            numbers.dedup();
+        }
+    }
 }
 
 /// A ranking with what it rests on.
@@ -111,6 +121,9 @@ impl PassageIndex {
         scratch.fit(self.held.len(), self.places.len());
         self.step(&starts, asked, &names, settings, scratch, &mut read);
         self.walk(&starts, asked, &names, settings, scratch, &mut read);
+        read.sort();
+        let names = read.passages.iter().filter_map(|slot| self.slot(*slot)).flat_map(|held| held.names_and_title());
+        read.rarities.extend(names);
         let parts = Parts::new(scratch, settings);
         let mut ranked: Vec<Ranked> = starts.iter().map(|Start { found, start }| parts.ranked(found, *start)).collect();
         let known: BTreeSet<u32> = starts.iter().map(|start| start.found.slot).collect();
@@ -129,6 +142,7 @@ impl PassageIndex {
         }
         scratch.clear();
         keep_first(&mut ranked, n, |ranked| (ranked.total, ranked.id));
+        read.sort();
         Ranking { ranked, read }
     }
 
@@ -145,7 +159,7 @@ impl PassageIndex {
         let mut titled: BTreeMap<u32, u64> = BTreeMap::new();
         for name in names {
             let places = &self.places[*name as usize];
-            read.places.insert(*name);
+            read.places.push(*name);
             let rarity = (places.rarity as f64 / RARITY_UNIT).powf(settings.title_rarity) * RARITY_UNIT;
             places.title_of.iter().for_each(|slot| *titled.entry(*slot).or_default() += rarity as u64);
         }
@@ -189,7 +203,7 @@ impl PassageIndex {
         let mut followed: BTreeMap<u32, u64> = BTreeMap::new();
         for (seed, weight) in seeds.iter().zip(&weights) {
             let Some(held) = self.slot(seed.found.slot) else { continue };
-            read.passages.insert(seed.found.slot);
+            read.passages.push(seed.found.slot);
             let fits: Vec<f64> = held
                 .passage
                 .facts
@@ -206,8 +220,8 @@ impl PassageIndex {
         }
         for (name, weight) in followed.into_iter().filter(|(name, _)| names.binary_search(name).is_err()) {
             let places = &self.places[name as usize];
-            read.places.insert(name);
-            read.rarities.insert(name);
+            read.places.push(name);
+            read.rarities.push(name);
             // As a share of the rarest name's, so that masses stay below one.
             let rarity = (places.rarity as f64 / RARITY_UNIT / MOST_RARITY).powf(settings.name_rarity);
             let weight = weight as f64 * rarity;
@@ -252,13 +266,12 @@ impl PassageIndex {
         name_restarts.iter().for_each(|(name, share)| names.add(*name, mass(*share)));
         for _ in 0..settings.walk_steps {
             for (name, mass) in names.iter().filter(|(_, mass)| *mass >= least) {
-                read.places.insert(name);
+                read.places.push(name);
                 self.spread(name, mass, settings, next_passages);
             }
             for (slot, mass) in passages.iter().filter(|(_, mass)| *mass >= least) {
                 if let Some(held) = self.slot(slot).filter(|held| asked.may_find(&held.passage)) {
-                    read.passages.insert(slot);
-                    read.rarities.extend(held.names_and_title());
+                    read.passages.push(slot);
                     let sum: u64 = held.names_and_title().map(rarity).sum();
                     let share = mass as f64 / sum.max(1) as f64;
                     held.names_and_title().for_each(|name| next_names.add(name, (share * rarity(name) as f64) as u64));

@@ -109,9 +109,9 @@ impl Question {
         let mut places = changed.places.iter().filter(|(_, n_with)| **n_with <= hub);
         let mut slots = changed.gone.iter().chain(&changed.came).chain(&changed.renamed);
         is_first_changed
-            || slots.any(|slot| read.passages.contains(slot))
-            || places.any(|(name, _)| read.places.contains(name))
-            || changed.rarities.iter().any(|name| read.rarities.contains(name))
+            || slots.any(|slot| read.passages.binary_search(slot).is_ok())
+            || places.any(|(name, _)| read.places.binary_search(name).is_ok())
+            || changed.rarities.iter().any(|name| read.rarities.binary_search(name).is_ok())
             || known.iter().any(|name| name.iter().all(|word| words.contains(word)))
     }
 
