@@ -154,7 +154,7 @@ fn the_best_path_of_the_case_study_supports_its_answer() {
     fs::create_dir(&data).unwrap();
     fs::write(data.join("corpus.jsonl"), lines(&passages)).unwrap();
     fs::write(data.join("questions.jsonl"), "").unwrap();
-    fs::write(data.join("questions_extra.jsonl"), lines(&[question.clone()])).unwrap();
+    fs::write(data.join("questions_extra.jsonl"), lines(std::slice::from_ref(&question))).unwrap();
     let explain = |more: &[&str]| {
         let id = question["id"].as_str().unwrap();
         let arguments =

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use hypercane_operators::kernel::{
     Proof, ProofSettings, Reached, Spoken, by_best_part, extract_answer,
-    passages::{Asked, PassageSettings},
+    passages::{Asked, AskedWords, PassageSettings},
     sub_queries,
 };
 use rayon::prelude::*;
@@ -105,7 +105,7 @@ impl ProofRun {
 
     fn advance(&self, facts: &Facts, proof: &mut Proof<u32>, query: &str, vector: &[f32]) {
         let cosines = facts.fact_cosines(vector);
-        let seeds = self.settings.seeds(&cosines, || facts.lexical.scores(query));
+        let seeds = self.settings.seeds(&cosines, || facts.lexical.scores(&AskedWords::of(query)));
         let walk = if self.synonyms { &facts.walk } else { &facts.walk_of_names };
         let kinds = facts.domain.asked_types(query);
         let read = |query: &str, evidence: &[Reached<u32>]| {
