@@ -65,7 +65,7 @@ pub use inject_horizons::inject_horizons;
 pub use link::{LinkedQuery, link, question_embedded_as};
 pub use passages::{PlacedPassage, passages};
 pub use precedence::{cells, precedence};
-pub use rank_passages::{rank_passages, ranked_passage};
+pub use rank_passages::{rank_passages, ranked_passage, unranked};
 pub use reference_times::reference_times;
 pub use shared::Shared;
 pub use supersede::supersede;

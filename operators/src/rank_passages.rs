@@ -12,7 +12,9 @@ use std::{
 };
 
 use differential_dataflow::{AsCollection, Hashable, consolidation::consolidate};
-use hypercane_schemas::{ContentHash, Diff, Epoch, Fixed, PassageScore, QueryId, RankedPassage};
+use hypercane_schemas::{
+    ContentHash, Diff, Epoch, Fixed, Mode, PassageScore, Query, QueryId, RankedPassage, Reject, Stage,
+};
 use serde::{Deserialize, Serialize};
 use timely::{
     container::CapacityContainerBuilder,
@@ -79,6 +81,25 @@ pub fn rank_passages<'scope>(
             },
         )
         .as_collection()
+}
+
+/// Queries of mode `spread` where the pack ranks no passages: each a reject, so that nobody waits for an answer.
+pub fn unranked<'scope>(queries: Collection<'scope, (QueryId, Shared<Query>)>) -> Collection<'scope, Reject> {
+    queries.filter(|(_, query)| query.mode == Mode::Spread).map(|(id, _)| {
+        let reason = "mode spread ranks passages, and this domain pack keeps none; take mode trajectory, or a pack with a \
+                      language model, such as general";
+        Reject {
+            id: ContentHash::of_parts(["queries", &id.0, reason]),
+            topic: "queries".into(),
+            partition: None,
+            offset: None,
+            key: id.0,
+            stage: Stage::Answer,
+            line: None,
+            reason: reason.into(),
+            payload_base64: String::new(),
+        }
+    })
 }
 
 /// The standing questions of a worker, and the rows that it has told.

@@ -24,7 +24,7 @@ use hypercane_operators::{
     Candidate, Collection, KeyedChange, Shared, candidates, canonicalize, cells, chunk, dedupe, degrees,
     domain::Domain, embed, entities, extract, incidence, inject_horizons, kernel::PrecedenceRules, link,
     order_conflicts, passages, precedence, rank_passages, reference_times, supersede, synthesize_changes, trajectory,
-    unify, upsert, value_conflicts,
+    unify, unranked, upsert, value_conflicts,
 };
 use hypercane_schemas::{
     ContentHash, Document, DocumentKey, Epoch, GroupKey, HorizonUpdate, Mode, Query, QueryId, Vector,
@@ -132,6 +132,7 @@ pub fn live(
     let conflicts = value_conflicts(stated, Arc::clone(domain)).concat(order_conflicts(facts.clone(), reference_times));
 
     let entities = entities(facts, Arc::clone(domain));
+    let queries_asked = queries.clone();
     let queries_linked = link(queries.clone(), entities.clone(), vectors.clone(), Arc::clone(domain));
     let embedded = embed(hyperedges.clone(), vectors.clone(), Arc::clone(domain));
     let of_mode = |mode| queries_linked.clone().filter(move |(_, query)| query.query.mode == mode);
@@ -174,6 +175,8 @@ pub fn live(
     if domain.ranks_passages() {
         let passages = passages(spoken, vectors);
         collect!(rankings, rank_passages(passages, ranked, Arc::clone(domain)));
+    } else {
+        collect!(rejects, unranked(queries_asked));
     }
     let answers = trajectory(ordered, candidates.clone(), cells.clone(), Arc::clone(domain));
     let answers = if spread { by_query(answers, |answer| &answer.query) } else { answers };

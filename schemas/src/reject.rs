@@ -15,16 +15,18 @@ pub enum Stage {
     Extract,
     /// A relation or attribute is not in the domain pack.
     Canonicalize,
+    /// A query asks for what the domain pack does not serve.
+    Answer,
     /// Records that the topic no longer had when they were to be read.
     Gap,
 }
 
 impl Stage {
-    /// Whether it follows from a document that stands, and comes and goes with it. What is of another stage never became a
+    /// Whether it follows from a document or a query that stands, and comes and goes with it. What is of another stage never became a
     /// row of the input.
     pub fn is_derived(self) -> bool {
         match self {
-            Self::Extract | Self::Canonicalize => true,
+            Self::Extract | Self::Canonicalize | Self::Answer => true,
             Self::Decode | Self::Gap => false,
         }
     }
@@ -35,6 +37,7 @@ impl Stage {
             Self::Decode => "decode",
             Self::Extract => "extract",
             Self::Canonicalize => "canonicalize",
+            Self::Answer => "answer",
             Self::Gap => "gap",
         }
     }

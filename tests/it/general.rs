@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use crate::{
     command::root,
     harness::{History, Standing, Step, compare, run},
-    plain,
+    lakes, plain,
 };
 
 /// The pack with its language model, which `make test` fetches.
@@ -138,4 +138,27 @@ fn a_fact_leads_to_its_bytes_and_goes_with_the_last_text_that_states_it() {
         "{seen:?}"
     );
     assert_eq!(seen[1], seen[2], "what both state stays while one of them does");
+}
+
+#[test]
+fn a_query_that_its_pack_cannot_answer_is_told() {
+    let id = QueryId("ranked".into());
+    let query = Query {
+        id: id.clone(),
+        question: "Which passages tell of Laura?".into(),
+        mode: Mode::Spread,
+        group: None,
+        as_of: None,
+        parameters: QueryParameters::default(),
+    };
+    let history = vec![vec![Step::Query(id.clone(), Some(query))], vec![Step::Query(id, None)]];
+    run(&history, 1, &lakes::domain(), |epoch, state| {
+        let rejects: Vec<&(String, String)> = state.rejects.keys().collect();
+        match epoch {
+            0 => assert!(rejects.len() == 1 && rejects[0].0 == "ranked" && rejects[0].1.contains("mode spread")),
+            _ => assert!(rejects.is_empty(), "it goes with its query"),
+        }
+        Ok(())
+    })
+    .unwrap();
 }
