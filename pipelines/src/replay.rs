@@ -158,7 +158,9 @@ pub fn again(reject: &Reject) -> Again {
             );
         }
         Stage::Answer => {
-            return Again::Never("it stands in the lake and is answered as soon as its pack can, or it asks for something else");
+            return Again::Never(
+                "it stands in the lake and is answered as soon as its pack can, or it asks for something else",
+            );
         }
         Stage::Gap => {
             return Again::Never("the topic no longer has these records: their senders have to send them again");

@@ -147,7 +147,7 @@ impl Default for PassageSettings {
             walk_on: 0.7,
             name_restarts: 0.7,
             walk_steps: 8,
-            walk_least: 1e-4,
+            walk_least: 3e-4,
             restarts: 64,
         }
     }
