@@ -233,8 +233,9 @@ fn reasoning<'a>(before: Option<&AnswerStep>, step: &AnswerStep, domain: &'a Dom
 
 fn passage_text(passage: &RankedPassage) -> String {
     let score = passage.score;
+    let title = if passage.title.is_empty() { String::new() } else { format!("{}\n", passage.title) };
     format!(
-        "Passage {} (score {}: start {}, step {}, walk {}; cosine {}, BM25 {})\n{}\n{}\nBest fact, relevance {}: {}\n\
+        "Passage {} (score {}: start {}, step {}, walk {}; cosine {}, BM25 {})\n{title}{}\nBest fact, relevance {}: {}\n\
          Sources: {}",
         passage.rank,
         short(score.total),
@@ -243,7 +244,6 @@ fn passage_text(passage: &RankedPassage) -> String {
         short(score.walk),
         short(score.dense),
         short(score.lexical),
-        passage.title,
         passage.text.trim_end(),
         short(passage.relevance),
         passage.evidence,

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, btree_map::Entry};
 
 use hypercane_operators::{
-    Candidate, Embedded, KeyedChange, LinkedQuery, Shared, assertion::Assertion, extract::Extracted, kernel::Chunk,
+    Candidate, Embedded, KeyedChange, LinkedQuery, PlacedPassage, Shared, assertion::Assertion, extract::Extracted,
+    kernel::Chunk,
 };
 use hypercane_schemas::{
     AnswerStep, Cell, Conflict, ContentHash, Degree, Diff, Document, DocumentKey, Entity, EntityKey, GroupKey,
-    HorizonUpdate, Hyperedge, HyperedgeId, Incidence, Precedence, Query, QueryId, Reject, Synonym, Vector,
+    HorizonUpdate, Hyperedge, HyperedgeId, Incidence, Precedence, Query, QueryId, RankedPassage, Reject, Synonym,
+    Vector,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -39,6 +41,8 @@ pub enum Row {
     Answer(Box<AnswerStep>),
     Synonym(Synonym),
     Expanded((HyperedgeId, EntityKey)),
+    Placed((ContentHash, Shared<PlacedPassage>)),
+    Ranked(Box<RankedPassage>),
 }
 
 /// Rows with how often each stands.

@@ -36,6 +36,7 @@ pub enum Spec {
     Vector(VectorOf),
     Candidate(Offer),
     Pointing(Pointing),
+    Said(Said),
     Link(Linked),
 }
 
@@ -112,6 +113,9 @@ rows! {
 
     /// The recorded vector of a name, in whole numbers.
     Pointing { name: String, at: Vec<i16>, }
+
+    /// A document of one passage, with what that names.
+    Said { doc: String, title: String, text: String, names: Vec<String>, issued: Option<i64>, }
 
     /// A link between two names.
     Linked { a: String, b: String, }

@@ -13,8 +13,9 @@ pub(super) fn event(event: &ResultEvent) -> String {
     let step = match &event.part {
         Part::Step(step) => step,
         Part::Passage(passage) => {
-            let title = if passage.title.is_empty() { &passage.text } else { &passage.title };
-            return format!("{sign} {}  {title}: {}{from}", passage.rank, passage.evidence);
+            let said = if passage.evidence.is_empty() { passage.text.trim() } else { &passage.evidence };
+            let title = if passage.title.is_empty() { String::new() } else { format!("{}: ", passage.title) };
+            return format!("{sign} {}  {title}{said}{from}", passage.rank);
         }
     };
     let at = step.issued_at.map_or_else(String::new, |at| format!(" {}", at.strftime("%d %b %H:%MZ")));

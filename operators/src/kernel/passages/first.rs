@@ -47,11 +47,6 @@ impl Best {
         Self { dense: self.dense.max(found.dense), lexical: self.lexical.max(found.lexical) }
     }
 
-    /// Whether one of both is this passage's.
-    fn is_of(&self, found: &Found) -> bool {
-        found.dense >= self.dense || found.lexical >= self.lexical
-    }
-
     /// Cosine and BM25 over the best of each, weighed.
     pub fn fused(&self, found: &Found, settings: &PassageSettings) -> f64 {
         let near = (found.dense - LEAST_COSINE).max(0.0) / (self.dense - LEAST_COSINE).max(LEAST_BEST);
@@ -96,6 +91,8 @@ pub(super) fn keep_first<T>(rows: &mut Vec<T>, n: usize, by: impl Fn(&T) -> Scor
 #[derive(Clone, Debug, PartialEq)]
 pub struct First {
     best: Best,
+    /// A passage that has the best cosine, and one that has the best BM25 score; they need not be in the pool.
+    holders: [Option<u32>; 2],
     /// Every passage that comes before `rest` by its fused score.
     pool: Vec<Found>,
     /// No passage outside comes before this; `None` where none is outside.
@@ -112,8 +109,10 @@ impl First {
     /// The first ones of a scan.
     pub fn of(scan: Scan, settings: &PassageSettings, n_wanted: usize) -> Self {
         let Scan { found: mut pool, best } = scan;
+        let holder = |has: &dyn Fn(&Found) -> bool| pool.iter().find(|found| has(found)).map(|found| found.slot);
+        let holders = [holder(&|found| found.dense == best.dense), holder(&|found| found.lexical == best.lexical)];
         let rest = keep_first(&mut pool, 2 * n_wanted, |found| (best.fused(found, settings), found.id));
-        Self { best, pool, rest, n_wanted }
+        Self { best, holders, pool, rest, n_wanted }
     }
 
     /// What scores are taken over.
@@ -131,13 +130,8 @@ impl First {
     /// Takes passages out. Gives `None` where all have to be looked at again, else whether anything changed.
     pub(super) fn drop(&mut self, slots: &[u32]) -> Option<bool> {
         let before = self.pool.len();
-        let mut lost_best = false;
-        let best = self.best;
-        self.pool.retain(|found| {
-            let goes = slots.contains(&found.slot);
-            lost_best |= goes && best.is_of(found);
-            !goes
-        });
+        self.pool.retain(|found| !slots.contains(&found.slot));
+        let lost_best = self.holders.iter().flatten().any(|holder| slots.contains(holder));
         let is_short = self.rest.is_some() && self.pool.len() < self.n_wanted;
         (!lost_best && !is_short).then_some(self.pool.len() < before)
     }
