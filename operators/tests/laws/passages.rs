@@ -75,7 +75,10 @@ pub fn laws() -> Vec<Law> {
                 Spec::Query(asked) => vec![Row::Query((QueryId(asked.id.clone()), Shared::new(query(asked))))],
                 _ => vec![],
             },
-            stands: as_itself,
+            stands: |spec| match spec {
+                Spec::Query(asked) => Stands::Once(asked.id.clone()),
+                other => as_itself(other),
+            },
             build: |rows, _| unranked(only!(rows, Query)).map(|reject| Row::Reject(Box::new(reject))),
             define: told,
             on_one_worker: true,
