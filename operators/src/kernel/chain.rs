@@ -144,7 +144,7 @@ impl<E, V> Chain<E, V> {
     }
 }
 
-/// The evidence of a question (HyCE-RAG eq. 15 to 40). Cost: that of [`expand`] in the surroundings; for what it keeps,
+/// The evidence of a question (HyCE-RAG eq. 15 to 40). Cost: that of [`expand()`] in the surroundings; for what it keeps,
 /// steps times incidences, and paths squared.
 pub fn chain<E: Ord + Clone, V: Ord + Clone>(around: &Surroundings<'_, E, V>, settings: &ChainSettings) -> Chain<E, V> {
     let retrieved = expand(around.graph, around.entry, around.carries, around.relevance, &settings.expansion());

@@ -28,7 +28,7 @@ pub type NameChange = (Shared<NameVector>, Diff);
 ///
 /// Shares are searched apart: all are told of every change, and each change belongs to one. A pair of names is found in one
 /// share only, so the links of all shares together are the join. Which pairs are linked, and with which cosine, is decided by
-/// [`relevance`] over the vectors as they are given, so neither depends on shares, blocks or order.
+/// [`relevance()`] over the vectors as they are given, so neither depends on shares, blocks or order.
 ///
 /// It keeps the vectors of its share once more, scaled to length one: 4 bytes a component. It keeps no links: those of a name
 /// that goes are found as they were when it came. Cost of a change: its product with the names of its category in each share;
