@@ -167,6 +167,7 @@ impl Corpus<'_> {
         (self.told)("comparing the lake with a rebuild".into());
         let settings = verify::Settings { n_workers: self.n_workers, ..verify::Settings::default() };
         let verified = runtime.block_on(verify::verify(&lake, &self.domain, &settings, |_| ()))?;
+        runtime.block_on(lake.close());
         let model_ms_a_text = self.model_ms(runtime)?;
         let rebuild = Rebuild { ms: rebuild_seconds * 1e3, texts: rebuild_texts as f64, model_ms_a_text };
         Ok(CorpusReport {

@@ -142,6 +142,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         runtime.block_on(pipeline.begin_commit())?;
     }
     runtime.block_on(pipeline.commit())?;
+    let lake = pipeline.lake().cloned();
+    drop(pipeline);
+    if let Some(lake) = lake {
+        runtime.block_on(lake.close());
+    }
     println!("\n{} records replayed; {n_changes} changes of answers. The lake is in {location}.", feed.len());
     println!("Open it, for example, with Polars:\n");
     println!("    import polars as pl");
