@@ -20,7 +20,7 @@ pub struct EvidenceParts {
 }
 
 /// The weights of the five terms (HyCE-RAG eq. 32). They need not sum to one. The paper leaves them open; the defaults were
-/// chosen on training questions.
+/// chosen on training questions, but for those of the extraction and the relations, which are first ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EvidenceWeights {

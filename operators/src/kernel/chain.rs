@@ -12,7 +12,7 @@ use super::{
 };
 
 /// How evidence is found and scored. Where the paper gives a value (its appendix C) it is the default; the others were chosen
-/// on training questions, see `hypercane eval multihop --tune`.
+/// on training questions, see `hypercane eval multihop --tune`; tau and theta_s are first ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChainSettings {

@@ -22,7 +22,8 @@ pub enum SeedBy {
     Both,
 }
 
-/// How a proof goes. The paper gives the 600 facts only; the other defaults were chosen on training questions.
+/// How a proof goes. The paper gives the 600 facts only; the other defaults are first ones,
+/// not searched yet.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProofSettings {
