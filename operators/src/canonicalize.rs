@@ -25,7 +25,7 @@ pub fn canonicalize<'scope>(
         let assert = |fact| {
             kernel::canonicalize(&key, &document, fact, &domain)
                 .map(Shared::new)
-                .map_err(|reason| Box::new(rejected(&key, Stage::Canonicalize, None, reason)))
+                .map_err(|reason| Box::new(rejected("documents", &key.0, Stage::Canonicalize, None, reason)))
         };
         document.extraction.facts.iter().map(assert).collect::<Vec<_>>()
     });

@@ -221,18 +221,18 @@ fn read_once<'scope>(
 }
 
 fn reject(key: &DocumentKey, failure: &Failure) -> Reject {
-    rejected(key, Stage::Extract, Some(failure.line), failure.reason.clone())
+    rejected("documents", &key.0, Stage::Extract, Some(failure.line), failure.reason.clone())
 }
 
-/// A reject for (a part of) a document that is itself kept.
-pub(crate) fn rejected(key: &DocumentKey, stage: Stage, line: Option<u32>, reason: String) -> Reject {
+/// A reject for (a part of) a document, or for a query, that is itself kept.
+pub(crate) fn rejected(topic: &str, key: &str, stage: Stage, line: Option<u32>, reason: String) -> Reject {
     let place = line.map(|line| line.to_string()).unwrap_or_default();
     Reject {
-        id: ContentHash::of_parts(["documents", &key.0, &place, &reason]),
-        topic: "documents".into(),
+        id: ContentHash::of_parts([topic, key, &place, &reason]),
+        topic: topic.into(),
         partition: None,
         offset: None,
-        key: key.0.clone(),
+        key: key.into(),
         stage,
         line,
         reason,

@@ -13,7 +13,7 @@ use std::{
 
 use differential_dataflow::{AsCollection, Hashable, consolidation::consolidate};
 use hypercane_schemas::{
-    ContentHash, Diff, Epoch, Fixed, Mode, PassageScore, Query, QueryId, RankedPassage, Reject, Stage,
+    ContentHash, Diff, Epoch, Fixed, Mode, PassageScore, Query, QueryId, RankedPassage, Reject, Stage, Vector,
 };
 use serde::{Deserialize, Serialize};
 use timely::{
@@ -27,7 +27,11 @@ use timely::{
 use crate::{
     collection::Collection,
     domain::Domain,
-    kernel::passages::{Asked, Changes, Passage, PassageSettings, Ranked, Standing},
+    extract::rejected,
+    kernel::{
+        cosine_of_units,
+        passages::{Asked, Changes, Passage, PassageSettings, Ranked, Standing},
+    },
     link::LinkedQuery,
     passages::PlacedPassage,
     shared::Shared,
@@ -88,17 +92,7 @@ pub fn unranked<'scope>(queries: Collection<'scope, (QueryId, Shared<Query>)>) -
     queries.filter(|(_, query)| query.mode == Mode::Spread).map(|(id, _)| {
         let reason = "mode spread ranks passages, and this domain pack keeps none; take mode trajectory, or a pack with a \
                       language model, such as general";
-        Reject {
-            id: ContentHash::of_parts(["queries", &id.0, reason]),
-            topic: "queries".into(),
-            partition: None,
-            offset: None,
-            key: id.0,
-            stage: Stage::Answer,
-            line: None,
-            reason: reason.into(),
-            payload_base64: String::new(),
-        }
+        rejected("queries", &id.0, Stage::Answer, None, reason.into())
     })
 }
 
@@ -193,8 +187,8 @@ pub fn ranked_passage(query: &LinkedQuery, rank: u16, ranked: &Ranked, placed: &
 
 /// The fact that fits a question best by cosine, the first of equal ones; the first of all where there are no vectors.
 fn best_fact(passage: &Passage, query: &LinkedQuery) -> Option<(String, Fixed)> {
-    let fit = |fact: &Option<_>| match (fact, &query.vector) {
-        (Some(fact), Some(asked)) => Fixed::from_f64(crate::kernel::passages::cosine(fact, asked)),
+    let fit = |fact: &Option<Vector>| match (fact, &query.vector) {
+        (Some(fact), Some(asked)) => Fixed::from_f64(cosine_of_units(&fact.0, &asked.0)),
         _ => Fixed::default(),
     };
     let facts = passage.facts.iter().map(|fact| (fit(&fact.vector), fact));

@@ -90,7 +90,8 @@ impl Enricher {
     }
 }
 
-/// The texts that a chunk's facts, and the chunk as a passage, are embedded under. One that can't be read needs none; it becomes a reject.
+/// The texts that a chunk's facts, and the chunk as a passage, are embedded under. One that can't be read needs none; it
+/// becomes a reject.
 fn texts(chunk: &Chunk, domain: &Domain) -> Vec<String> {
     let Ok(read) = extract::read_chunk(chunk, domain) else { return Vec::new() };
     let facts = read.extraction.facts.iter();

@@ -131,8 +131,12 @@ pub fn live(
     let incidence = incidence(hyperedges.clone());
     let conflicts = value_conflicts(stated, Arc::clone(domain)).concat(order_conflicts(facts.clone(), reference_times));
 
+    let mut rejects = unreadable.concat(unknown_words);
+    if !domain.ranks_passages() {
+        rejects = rejects.concat(unranked(queries.clone()));
+    }
+
     let entities = entities(facts, Arc::clone(domain));
-    let queries_asked = queries.clone();
     let queries_linked = link(queries.clone(), entities.clone(), vectors.clone(), Arc::clone(domain));
     let embedded = embed(hyperedges.clone(), vectors.clone(), Arc::clone(domain));
     let of_mode = |mode| queries_linked.clone().filter(move |(_, query)| query.query.mode == mode);
@@ -175,8 +179,6 @@ pub fn live(
     if domain.ranks_passages() {
         let passages = passages(spoken, vectors);
         collect!(rankings, rank_passages(passages, ranked, Arc::clone(domain)));
-    } else {
-        collect!(rejects, unranked(queries_asked));
     }
     let answers = trajectory(ordered, candidates.clone(), cells.clone(), Arc::clone(domain));
     let answers = if spread { by_query(answers, |answer| &answer.query) } else { answers };
@@ -189,7 +191,7 @@ pub fn live(
     touched(candidates, spread, &outbox, &mut probe);
     collect!(precedence, precedence(cells, rules));
     collect!(conflicts, conflicts);
-    collect!(rejects, unreadable.concat(unknown_words));
+    collect!(rejects, rejects);
 
     let inputs =
         Inputs { documents: document_input, horizons: horizon_input, queries: query_input, vectors: vector_input };

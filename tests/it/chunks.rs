@@ -21,7 +21,7 @@ use proptest::prelude::*;
 use crate::{
     arrival::shared,
     general::{domain, domain_in_chunks},
-    harness::{History, Standing, Step, compare, run},
+    harness::{History, Step, equals_rebuild, plain_states},
     plain,
 };
 
@@ -96,19 +96,8 @@ proptest! {
     ) {
         let Some(domain) = domain_in_chunks(LENGTH, OVERLAP) else { return Ok(()) };
         let history = history(edits);
-        let mut standing = Standing::default();
-        let mut wanted = Vec::new();
-        for epoch in &history {
-            standing.apply(epoch);
-            wanted.push(plain::state(&standing.documents, &standing.horizons, &standing.queries, &domain));
-        }
-        for n_workers in [1, 2, 4] {
-            let outcome = run(&history, n_workers, &domain, |epoch, found| compare(found, &wanted[epoch]));
-            prop_assert!(outcome.is_ok(), "{n_workers} workers: {}", outcome.unwrap_err());
-        }
-        let Some(last) = wanted.last() else { return Ok(()) };
-        let rebuilt = run(&vec![standing.steps()], 1, &domain, |_, found| compare(found, last));
-        prop_assert!(rebuilt.is_ok(), "rebuilt: {}", rebuilt.unwrap_err());
+        let outcome = equals_rebuild(&history, &plain_states(&history, &domain), &domain);
+        prop_assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
     }
 }
 

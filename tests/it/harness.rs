@@ -14,7 +14,7 @@ use hypercane::{
 use hypercane_operators::{Shared, domain::Domain, extract::read, kernel};
 use hypercane_schemas::{ContentHash, Document, DocumentKey, GroupKey, HorizonUpdate, Query, QueryId, Vector};
 
-use crate::plain::State;
+use crate::plain::{self, State};
 
 /// One change of the input.
 #[derive(Clone, Debug)]
@@ -200,6 +200,37 @@ pub fn apart_as_together(history: &History, n_workers: usize, domain: &Arc<Domai
         }
     }
     Ok(())
+}
+
+/// On how many workers histories are run.
+const WORKERS: [usize; 3] = [1, 2, 4];
+
+/// The plain state after each epoch of a history.
+pub fn plain_states(history: &History, domain: &Domain) -> Vec<State> {
+    let mut standing = Standing::default();
+    let mut state = |epoch: &Vec<Step>| {
+        standing.apply(epoch);
+        plain::state(&standing.documents, &standing.horizons, &standing.queries, domain)
+    };
+    history.iter().map(&mut state).collect()
+}
+
+/// Runs a history on 1, 2 and 4 workers, and what stands in the end as a rebuild in one epoch.
+///
+/// # Errors
+/// The first difference from the wanted states, one an epoch, and where.
+pub fn equals_rebuild(history: &History, wanted: &[State], domain: &Arc<Domain>) -> Result<(), String> {
+    for n_workers in WORKERS {
+        run(history, n_workers, domain, |epoch, found| {
+            compare(found, &wanted[epoch]).map_err(|e| format!("{n_workers} workers, epoch {}: {e}", epoch + 1))
+        })?;
+    }
+    let Some(last) = wanted.last() else { return Ok(()) };
+    let mut standing = Standing::default();
+    history.iter().for_each(|epoch| standing.apply(epoch));
+    run(&vec![standing.steps()], 1, domain, |_, found| {
+        compare(found, last).map_err(|e| format!("rebuilt in one epoch: {e}"))
+    })
 }
 
 /// Adds updates to a state.

@@ -19,9 +19,9 @@ use hypercane_schemas::Document;
 use proptest::test_runner::{TestCaseError, TestError, TestRunner};
 
 use crate::{
-    harness::{self, Standing, apart_as_together, compare, run},
+    harness::{self, apart_as_together, equals_rebuild, plain_states},
     histories::{self, KINDS, Script, from_session, histories, kinds, to_session},
-    plain, session, settings,
+    session, settings,
 };
 
 /// A small forecast/advisory, written for these tests: `correction` 0 is the first issue.
@@ -58,9 +58,6 @@ pub fn forecast_advisory(storm: u8, number: u8, correction: u8, wind: u8, drift:
 
 /// Histories that are run where `LAWS_PIPELINES` does not say.
 const HISTORIES: u32 = 50;
-/// The numbers of workers on which every history runs.
-const WORKERS: [usize; 3] = [1, 2, 4];
-
 pub fn steps(script: &Script) -> harness::History {
     script.iter().map(|epoch| epoch.iter().map(histories::Change::step).collect()).collect()
 }
@@ -68,27 +65,14 @@ pub fn steps(script: &Script) -> harness::History {
 /// Runs a script on 1, 2 and 4 workers, and what stands in the end as a rebuild in one epoch.
 fn check(script: &Script, expected: &[(usize, usize)], domain: &Arc<Domain>) -> Result<(), String> {
     let history = steps(script);
-    let mut standing = Standing::default();
-    let mut wanted = Vec::new();
-    for epoch in &history {
-        standing.apply(epoch);
-        wanted.push(plain::state(&standing.documents, &standing.horizons, &standing.queries, domain));
-    }
+    let wanted = plain_states(&history, domain);
     for (epoch, n_rows) in expected {
         let stand = epoch.checked_sub(1).map_or(0, |last| wanted[last].hyperedges.len());
         if stand != *n_rows {
             return Err(format!("after epoch {epoch} {stand} hyperedges stand, the session expects {n_rows}"));
         }
     }
-    for n_workers in WORKERS {
-        run(&history, n_workers, domain, |epoch, found| {
-            compare(found, &wanted[epoch]).map_err(|e| format!("{n_workers} workers, epoch {}: {e}", epoch + 1))
-        })?;
-    }
-    let Some(last) = wanted.last() else { return Ok(()) };
-    run(&vec![standing.steps()], 1, domain, |_, found| {
-        compare(found, last).map_err(|e| format!("rebuilt in one epoch: {e}"))
-    })
+    equals_rebuild(&history, &wanted, domain)
 }
 
 /// What the histories came to.

@@ -46,9 +46,9 @@ pub fn split(scores: &[f64], theta: f64) -> Split {
 pub fn contradiction_score(split: &Split, scores: &[f64], in_conflict: impl Fn(usize) -> bool) -> f64 {
     let doubtful = |path: usize| split.divergent.contains(&path) || in_conflict(path);
     let total: f64 = scores.iter().sum();
-    let doubted: f64 = (0..scores.len()).filter(|&path| doubtful(path)).map(|path| scores[path]).sum();
-    // Nothing sums to minus zero.
-    if total > 0.0 { doubted / total + 0.0 } else { 0.0 }
+    // From a positive zero: the sum of no numbers is a negative one.
+    let doubted = (0..scores.len()).filter(|&path| doubtful(path)).fold(0.0, |sum, path| sum + scores[path]);
+    if total > 0.0 { doubted / total } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -26,7 +26,6 @@ pub mod link;
 pub mod matrix;
 mod merge;
 mod merge_entity;
-pub mod near_pairs;
 pub mod normalise_relation;
 pub mod number_words;
 pub mod objective;
@@ -81,7 +80,6 @@ pub use inject_horizons::{anchor, horizon_label, hours_before, inject_horizons, 
 pub use matrix::Matrix;
 pub use merge::merge;
 pub use merge_entity::{EntityMention, merge_entity};
-pub use near_pairs::near_pairs;
 pub use normalise_relation::{Match, Relations, label_form};
 pub use objective::{Parts, Trellis, Weights, entity_continuity, objective, order_coherence, precedence_consistency};
 pub use overlap::{jaccard, overlaps};

@@ -15,7 +15,7 @@ mod hash;
 mod model;
 mod normalise;
 mod noun_phrases;
-pub(crate) mod products;
+mod products;
 mod sentences;
 mod tagger;
 mod tok2vec;

@@ -10,7 +10,7 @@ const PANEL: usize = 16;
 const ROWS: usize = 4;
 
 /// A linear layer: outputs are bias plus weights times inputs.
-pub(crate) struct Dense {
+pub(super) struct Dense {
     n_inputs: usize,
     n_outputs: usize,
     /// For each panel of outputs, for each input, the weights of these outputs; zero beyond the last output.
@@ -23,7 +23,7 @@ impl Dense {
     ///
     /// # Panics
     /// The lengths don't belong together.
-    pub(crate) fn new(weights: &[f32], bias: &[f32]) -> Self {
+    pub(super) fn new(weights: &[f32], bias: &[f32]) -> Self {
         let n_outputs = bias.len();
         let n_inputs = weights.len() / n_outputs;
         assert_eq!(weights.len(), n_inputs * n_outputs, "weights without their outputs");
@@ -50,7 +50,7 @@ impl Dense {
 
     /// The outputs of `n_rows` rows of inputs, of which each starts `stride` numbers after the one before. So rows may
     /// overlap, as windows do.
-    pub(crate) fn apply(&self, inputs: &[f32], stride: usize, n_rows: usize) -> Vec<f32> {
+    pub(super) fn apply(&self, inputs: &[f32], stride: usize, n_rows: usize) -> Vec<f32> {
         let mut outputs = vec![0.0; n_rows * self.n_outputs];
         let groups = outputs.chunks_mut(ROWS * self.n_outputs).enumerate();
         vectorized(

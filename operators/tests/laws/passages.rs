@@ -236,7 +236,7 @@ fn unranked_reject(id: &QueryId) -> Reject {
     let reason = "mode spread ranks passages, and this domain pack keeps none; take mode trajectory, or a pack with a \
                   language model, such as general";
     Reject {
-        id: ContentHash::of_parts(["queries", &id.0, reason]),
+        id: ContentHash::of_parts(["queries", &id.0, "", reason]),
         topic: "queries".into(),
         partition: None,
         offset: None,

@@ -2,16 +2,20 @@
 
 use std::{
     collections::BTreeSet,
+    fmt::Display,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::Context as _;
 use hypercane_schemas::{Mode, Query, QueryId, QueryParameters};
+use serde::Serialize;
 
 use super::{eval::vectors_file, progress::Progress, setup, soak};
 use crate::{
     bench::{self, Bench, Load},
+    connect::embed::Recorded,
     eval::{
         Question,
         multihop::{Passage, read_sets},
@@ -43,6 +47,42 @@ enum What {
     Soak(soak::Soak),
 }
 
+/// What a measurement of a corpus runs with, and what becomes of it.
+#[derive(Debug, clap::Args)]
+struct How {
+    /// Folder of the embedding model.
+    #[arg(long)]
+    model: Option<PathBuf>,
+    /// Take vectors of hashed words, which need no weights and no time; less is found, the work is the same.
+    #[arg(long)]
+    hashed: bool,
+    /// Worker threads of the dataflow.
+    #[arg(long, default_value_t = 2)]
+    workers: usize,
+    /// Keep what was written in this folder.
+    #[arg(long)]
+    keep: Option<PathBuf>,
+    /// Print the figures as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl How {
+    fn recorded(&self) -> anyhow::Result<Arc<Recorded>> {
+        setup::hashed_or_recorded(self.hashed, self.model.as_deref(), &vectors_file())
+    }
+
+    /// Prints what was measured.
+    fn print(&self, report: &(impl Serialize + Display)) -> anyhow::Result<()> {
+        if self.json {
+            println!("{}", serde_json::to_string_pretty(report)?);
+        } else {
+            println!("{report}");
+        }
+        Ok(())
+    }
+}
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   hypercane bench live --data cyclone
@@ -56,15 +96,8 @@ struct Live {
     /// The domain pack: a folder, or the name of one that ships.
     #[arg(long, default_value = "cyclone")]
     domain: String,
-    /// Folder of the embedding model.
-    #[arg(long)]
-    model: Option<PathBuf>,
-    /// Take vectors of hashed words, which need no weights and no time; answers are poorer, the work is the same.
-    #[arg(long)]
-    hashed: bool,
-    /// Worker threads of the dataflow.
-    #[arg(long, default_value_t = 2)]
-    workers: usize,
+    #[command(flatten)]
+    how: How,
     /// How many questions stand: the first ones of the file.
     #[arg(long, default_value_t = 200)]
     questions: usize,
@@ -77,12 +110,6 @@ struct Live {
     /// Load from Kafka as well, through a topic that is made for it and left behind.
     #[arg(long, value_name = "HOST:PORT")]
     brokers: Option<String>,
-    /// Keep the lakes in this folder.
-    #[arg(long)]
-    keep: Option<PathBuf>,
-    /// Print the figures as JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -99,33 +126,20 @@ struct Corpus {
     /// The domain pack: a folder, or the name of one that ships.
     #[arg(long, default_value = "general")]
     domain: String,
-    /// Folder of the embedding model.
-    #[arg(long)]
-    model: Option<PathBuf>,
-    /// Take vectors of hashed words, which need no weights and no time; rankings are poorer, the work is the same.
-    #[arg(long)]
-    hashed: bool,
-    /// Worker threads of the dataflow.
-    #[arg(long, default_value_t = 2)]
-    workers: usize,
+    #[command(flatten)]
+    how: How,
     /// How many questions stand: those of the set, then of the other sets.
     #[arg(long, default_value_t = 200)]
     questions: usize,
     /// How many passages are edited, how many deleted, how many added.
     #[arg(long, default_value_t = 40)]
     edits: usize,
-    /// Keep the lake in this folder.
-    #[arg(long)]
-    keep: Option<PathBuf>,
-    /// Print the figures as JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match &arguments.what {
-        What::Corpus(arguments) => in_folder(arguments.keep.as_deref(), |folder| corpus(arguments, folder)),
-        What::Live(arguments) => in_folder(arguments.keep.as_deref(), |folder| measure(arguments, folder)),
+        What::Corpus(arguments) => in_folder(arguments.how.keep.as_deref(), |folder| corpus(arguments, folder)),
+        What::Live(arguments) => in_folder(arguments.how.keep.as_deref(), |folder| measure(arguments, folder)),
         What::Soak(arguments) => in_folder(arguments.keep.as_deref(), |folder| soak::run(arguments, folder)),
     }
 }
@@ -165,7 +179,7 @@ fn corpus(arguments: &Corpus, lake: PathBuf) -> anyhow::Result<ExitCode> {
     });
     let queries = queries.collect();
     let runtime = setup::runtime()?;
-    let recorded = setup::hashed_or_recorded(arguments.hashed, arguments.model.as_deref(), &vectors_file())?;
+    let recorded = arguments.how.recorded()?;
     let progress = Progress::start(&runtime);
     let told = |what| progress.say(what);
     let bench = bench::Corpus {
@@ -173,18 +187,14 @@ fn corpus(arguments: &Corpus, lake: PathBuf) -> anyhow::Result<ExitCode> {
         queries,
         domain: setup::domain(&arguments.domain)?,
         recorded,
-        n_workers: arguments.workers,
+        n_workers: arguments.how.workers,
         n_edits: arguments.edits,
         lake,
         told: &told,
     };
     let report = bench.run(&runtime)?;
     drop(progress);
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
-    } else {
-        println!("{report}");
-    }
+    arguments.how.print(&report)?;
     Ok(if report.n_different_rows == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -194,7 +204,7 @@ fn measure(arguments: &Live, lake: PathBuf) -> anyhow::Result<ExitCode> {
     let mut questions = read_questions(&arguments.data.join("questions.jsonl"))?;
     questions.truncate(arguments.questions);
     let runtime = setup::runtime()?;
-    let recorded = setup::hashed_or_recorded(arguments.hashed, arguments.model.as_deref(), &vectors_file())?;
+    let recorded = arguments.how.recorded()?;
     let progress = Progress::start(&runtime);
     let told = |what| progress.say(what);
     let bench = Bench {
@@ -202,7 +212,7 @@ fn measure(arguments: &Live, lake: PathBuf) -> anyhow::Result<ExitCode> {
         queries: questions.iter().map(Question::query).collect(),
         domain: setup::domain(&arguments.domain)?,
         recorded,
-        n_workers: arguments.workers,
+        n_workers: arguments.how.workers,
         n_records: arguments.records,
         lake,
         told: &told,
@@ -214,11 +224,7 @@ fn measure(arguments: &Live, lake: PathBuf) -> anyhow::Result<ExitCode> {
     let mut report = bench.run(&runtime)?;
     report.kafka_load = kafka_load;
     drop(progress);
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
-    } else {
-        println!("{report}");
-    }
+    arguments.how.print(&report)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
-use hypercane_schemas::{ContentHash, Vector};
+use hypercane_schemas::ContentHash;
 
 use super::{Asked, PassageIndex, PassageSettings, index::Held};
+use crate::kernel::cosine_of_units;
 
 /// Cosines are brought to \[0, 1\] from here: a text that has nothing to do with a question stands at about zero.
 const LEAST_COSINE: f64 = 0.0;
@@ -177,21 +178,7 @@ impl PassageIndex {
 
 fn dense(held: &Held, asked: &Asked) -> f64 {
     match (&held.passage.vector, &asked.vector) {
-        (Some(vector), Some(asked)) => cosine(vector, asked),
+        (Some(vector), Some(asked)) => cosine_of_units(&vector.0, &asked.0),
         _ => 0.0,
     }
-}
-
-/// The cosine of vectors of length one, summed in eight lanes, so that it is the same bits everywhere.
-pub fn cosine(a: &Vector, b: &Vector) -> f64 {
-    let (a, b) = (&a.0, &b.0);
-    let mut lanes = [0.0f32; 8];
-    let (chunks, rest) = (a.chunks_exact(8), a.chunks_exact(8).remainder());
-    for (x, y) in chunks.zip(b.chunks_exact(8)) {
-        for lane in 0..8 {
-            lanes[lane] += x[lane] * y[lane];
-        }
-    }
-    let tail: f32 = rest.iter().zip(b.chunks_exact(8).remainder()).map(|(x, y)| x * y).sum();
-    f64::from(lanes.iter().sum::<f32>() + tail)
 }

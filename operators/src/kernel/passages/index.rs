@@ -89,7 +89,8 @@ struct Before {
     rarity: u64,
     n_with: usize,
     n_mentions: u64,
-    title_of: Vec<u32>,
+    /// Whether a passage with this title comes or goes; another may take the slot of one that goes.
+    title_moves: bool,
 }
 
 impl PassageIndex {
@@ -187,9 +188,10 @@ impl PassageIndex {
         for slot in &filled {
             self.find_names(*slot, &mut before);
             let held = self.held[*slot as usize].as_ref();
-            let title = held.and_then(|held| held.title);
-            title.iter().for_each(|name| self.note(*name, &mut before));
-            title.iter().for_each(|name| insert(&mut self.places[*name as usize].title_of, *slot));
+            if let Some(name) = held.and_then(|held| held.title) {
+                self.note(name, &mut before).title_moves = true;
+                insert(&mut self.places[name as usize].title_of, *slot);
+            }
         }
         // A name that is new in the corpus may stand in any passage, and one that is no more may have hidden a shorter one.
         let others = known.iter().flat_map(|form| self.lexical.with_all(form.split(' ')));
@@ -215,8 +217,10 @@ impl PassageIndex {
         let mut names: Vec<u32> = mentions.iter().map(|(name, _)| *name).collect();
         names.dedup();
         self.unplace(slot, &held.names.clone(), None, before);
-        names.iter().for_each(|name| self.note(*name, before));
-        names.iter().for_each(|name| insert(&mut self.places[*name as usize].mentioned_in, slot));
+        for name in &names {
+            self.note(*name, before);
+            insert(&mut self.places[*name as usize].mentioned_in, slot);
+        }
         if let Some(held) = self.held[slot as usize].as_mut() {
             (held.mentions, held.names) = (mentions, names);
         }
@@ -225,24 +229,27 @@ impl PassageIndex {
 
     /// Takes a passage out of the places of its names.
     fn unplace(&mut self, slot: u32, names: &[u32], title: Option<u32>, before: &mut BTreeMap<u32, Before>) {
-        for name in names.iter().chain(&title) {
+        for name in names {
             self.note(*name, before);
+            remove(&mut self.places[*name as usize].mentioned_in, slot);
         }
-        names.iter().for_each(|name| remove(&mut self.places[*name as usize].mentioned_in, slot));
-        title.iter().for_each(|name| remove(&mut self.places[*name as usize].title_of, slot));
+        if let Some(name) = title {
+            self.note(name, before).title_moves = true;
+            remove(&mut self.places[name as usize].title_of, slot);
+        }
     }
 
     /// Notes what a name is before its places change.
-    fn note(&self, name: u32, before: &mut BTreeMap<u32, Before>) {
+    fn note<'a>(&self, name: u32, before: &'a mut BTreeMap<u32, Before>) -> &'a mut Before {
         before.entry(name).or_insert_with(|| {
             let places = &self.places[name as usize];
             Before {
                 rarity: places.rarity,
                 n_with: places.n_with,
                 n_mentions: coarse(places.mentioned_in.len() as u64),
-                title_of: places.title_of.clone(),
+                title_moves: false,
             }
-        });
+        })
     }
 
     /// Counts again who has the names whose places changed, and tells what that changes.
@@ -258,8 +265,7 @@ impl PassageIndex {
             if places.rarity != before.rarity {
                 changed.rarities.insert(name);
             }
-            let as_hub =
-                before.title_of != places.title_of || before.n_mentions != coarse(places.mentioned_in.len() as u64);
+            let as_hub = before.title_moves || before.n_mentions != coarse(places.mentioned_in.len() as u64);
             changed.places.insert(name, if as_hub { 0 } else { before.n_with.min(places.n_with) });
         }
         if changed.all {

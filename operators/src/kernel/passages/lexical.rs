@@ -43,6 +43,11 @@ impl AskedWords {
     pub fn contains(&self, word: &str) -> bool {
         self.0.binary_search_by(|asked| asked.as_str().cmp(word)).is_ok()
     }
+
+    /// Whether one of them is among these.
+    pub fn meet(&self, words: &BTreeSet<String>) -> bool {
+        self.0.iter().any(|word| words.contains(word))
+    }
 }
 
 impl Lexical {
@@ -94,17 +99,19 @@ impl Lexical {
 
     /// Hands every score of a word and a text to `add`, in the order of the words.
     pub(super) fn score(&self, asked: &AskedWords, mut add: impl FnMut(u32, f64)) {
+        let mean = self.mean_length();
         for texts in asked.0.iter().filter_map(|word| self.postings.get(word)) {
             let rarity = self.word_rarity(texts.len());
-            texts.iter().for_each(|(number, count)| add(*number, rarity * self.fit(*number, *count)));
+            texts.iter().for_each(|(number, count)| add(*number, rarity * self.fit(*number, *count, mean)));
         }
     }
 
     /// The BM25 score of one text.
     pub(super) fn score_of(&self, asked: &AskedWords, number: u32) -> f64 {
+        let mean = self.mean_length();
         let postings = asked.0.iter().filter_map(|word| self.postings.get(word));
-        let scores =
-            postings.filter_map(|texts| Some(self.word_rarity(texts.len()) * self.fit(number, *texts.get(&number)?)));
+        let scores = postings
+            .filter_map(|texts| Some(self.word_rarity(texts.len()) * self.fit(number, *texts.get(&number)?, mean)));
         // From a positive zero, as the sums of all texts begin.
         scores.fold(0.0, |sum, score| sum + score)
     }
@@ -133,8 +140,11 @@ impl Lexical {
         (1.0 + (n_texts - n_with + 0.5) / (n_with + 0.5)).ln()
     }
 
-    fn fit(&self, number: u32, count: u32) -> f64 {
-        let mean = self.measure().1 as f64 / LENGTH_PARTS as f64;
+    fn mean_length(&self) -> f64 {
+        self.measure().1 as f64 / LENGTH_PARTS as f64
+    }
+
+    fn fit(&self, number: u32, count: u32, mean: f64) -> f64 {
         let (count, length) = (f64::from(count), f64::from(self.lengths[number as usize].unwrap_or(0)));
         count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * length / mean))
     }

@@ -7,11 +7,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AskedWords, First, Found, Passage, PassageIndex, PassageSettings, Scratch, coarse,
-    first::{cosine, keep_first},
-    index::RARITY_UNIT,
-    scratch::Sparse,
+    AskedWords, First, Found, Passage, PassageIndex, PassageSettings, Scratch, coarse, first::keep_first,
+    index::RARITY_UNIT, scratch::Sparse,
 };
+use crate::kernel::cosine_of_units;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +21,7 @@ pub struct Asked {
     pub words: AskedWords,
     /// Its vector, of length one; `None` until it is recorded.
     pub vector: Option<Vector>,
-    /// Passages that were first said later are not found.
+    /// Passages that were first said later are not found and lead nowhere. How rare words and names are is counted over all.
     pub as_of: Option<Timestamp>,
 }
 
@@ -87,6 +86,14 @@ pub struct Ranking {
     pub read: Read,
 }
 
+/// A question in the words of the index.
+struct InIndex<'a> {
+    asked: &'a Asked,
+    /// The names that it names, in order.
+    names: Vec<u32>,
+    settings: &'a PassageSettings,
+}
+
 /// A passage that the question finds by itself, or by its title.
 struct Start {
     found: Found,
@@ -113,14 +120,15 @@ impl PassageIndex {
         names.sort_unstable();
         names.dedup();
         read.rarities.extend(&names);
+        let question = InIndex { asked, names, settings };
         let ranked = first.ranked(settings);
         // A passage that is not among the first finds no better fused score.
         let bound = ranked.last().map_or(0.0, |(_, fused)| *fused);
-        let (starts, best) = self.starts(asked, first, ranked, &names, settings, &mut read);
+        let (starts, best) = self.starts(&question, first, ranked, &mut read);
 
         scratch.fit(self.held.len(), self.places.len());
-        self.step(&starts, asked, &names, settings, scratch, &mut read);
-        self.walk(&starts, asked, &names, settings, scratch, &mut read);
+        self.step(&starts, &question, scratch, &mut read);
+        self.walk(&starts, &question, scratch, &mut read);
         read.sort();
         let names = read.passages.iter().filter_map(|slot| self.slot(*slot)).flat_map(|held| held.names_and_title());
         read.rarities.extend(names);
@@ -131,12 +139,12 @@ impl PassageIndex {
         let least = if ranked.len() < n { f64::MIN } else { ranked.last().map_or(f64::MIN, |ranked| ranked.total) };
 
         // Others are looked at where they could still come in.
-        let reached: BTreeSet<u32> = scratch.passages.iter().chain(scratch.step.iter()).map(|(slot, _)| slot).collect();
-        for slot in reached.difference(&known) {
-            if parts.led_to(*slot) + bound / best < least {
+        let stepped_to = scratch.step.iter().filter(|(slot, _)| scratch.passages.get(*slot) == 0);
+        for (slot, _) in scratch.passages.iter().chain(stepped_to).filter(|(slot, _)| !known.contains(slot)) {
+            if parts.led_to(slot) + bound / best < least {
                 continue;
             }
-            if let Some(found) = self.fit(*slot, asked) {
+            if let Some(found) = self.fit(slot, asked) {
                 ranked.push(parts.ranked(&found, first.best().fused(&found, settings) / best));
             }
         }
@@ -149,13 +157,12 @@ impl PassageIndex {
     /// The first ones and those whose title the question names, best first, with the score that all are taken over.
     fn starts(
         &self,
-        asked: &Asked,
+        question: &InIndex<'_>,
         first: &First,
         ranked: Vec<(Found, f64)>,
-        names: &[u32],
-        settings: &PassageSettings,
         read: &mut Read,
     ) -> (Vec<Start>, f64) {
+        let InIndex { asked, names, settings } = question;
         let mut titled: BTreeMap<u32, u64> = BTreeMap::new();
         for name in names {
             let places = &self.places[*name as usize];
@@ -188,15 +195,8 @@ impl PassageIndex {
 
     /// From the first passages over the names of the facts that fit the question to other passages. What the question
     /// itself names is left out: it led here.
-    fn step(
-        &self,
-        starts: &[Start],
-        asked: &Asked,
-        names: &[u32],
-        settings: &PassageSettings,
-        scratch: &mut Scratch,
-        read: &mut Read,
-    ) {
+    fn step(&self, starts: &[Start], question: &InIndex<'_>, scratch: &mut Scratch, read: &mut Read) {
+        let InIndex { asked, names, settings } = question;
         let seeds = &starts[..settings.seeds.min(starts.len())];
         let weights: Vec<f64> = seeds.iter().map(|seed| restart_weight(seed, starts, settings)).collect();
         let sum: f64 = weights.iter().sum();
@@ -209,7 +209,7 @@ impl PassageIndex {
                 .facts
                 .iter()
                 .map(|fact| match (&fact.vector, &asked.vector) {
-                    (Some(fact), Some(asked)) => cosine(fact, asked).clamp(LEAST_FIT, 1.0),
+                    (Some(fact), Some(asked)) => cosine_of_units(&fact.0, &asked.0).clamp(LEAST_FIT, 1.0),
                     _ => LEAST_FIT,
                 })
                 .collect();
@@ -224,27 +224,15 @@ impl PassageIndex {
             read.rarities.push(name);
             // As a share of the rarest name's, so that masses stay below one.
             let rarity = (places.rarity as f64 / RARITY_UNIT / MOST_RARITY).powf(settings.name_rarity);
-            let weight = weight as f64 * rarity;
-            if places.n_with <= settings.hub_passages {
-                places.mentioned_in.iter().for_each(|slot| scratch.step.add(*slot, weight as u64));
-            }
-            let to_title = (weight * settings.title_edge) as u64;
-            places.title_of.iter().for_each(|slot| scratch.step.add(*slot, to_title));
+            self.lead(name, weight as f64 * rarity, settings.hub_passages, question, &mut scratch.step);
         }
     }
 
     /// Where a walk stands that goes from a passage to one of its names, by rarity, and from a name to one of its passages,
     /// and restarts at the first passages and the names of the question (HyCE-RAG eq. 27 over passages and names). What is
     /// less than the least share goes no further.
-    fn walk(
-        &self,
-        starts: &[Start],
-        asked: &Asked,
-        names: &[u32],
-        settings: &PassageSettings,
-        scratch: &mut Scratch,
-        read: &mut Read,
-    ) {
+    fn walk(&self, starts: &[Start], question: &InIndex<'_>, scratch: &mut Scratch, read: &mut Read) {
+        let InIndex { names, settings, .. } = question;
         let weights: Vec<(u32, f64)> = starts
             .iter()
             .take(settings.restarts)
@@ -267,10 +255,13 @@ impl PassageIndex {
         for _ in 0..settings.walk_steps {
             for (name, mass) in names.iter().filter(|(_, mass)| *mass >= least) {
                 read.places.push(name);
-                self.spread(name, mass, settings, next_passages);
+                let places = &self.places[name as usize];
+                let n_mentions = coarse(places.mentioned_in.len() as u64) as f64;
+                let share = mass as f64 / (n_mentions + settings.title_edge * places.title_of.len() as f64);
+                self.lead(name, share, settings.walk_hub_passages, question, next_passages);
             }
             for (slot, mass) in passages.iter().filter(|(_, mass)| *mass >= least) {
-                if let Some(held) = self.slot(slot).filter(|held| asked.may_find(&held.passage)) {
+                if let Some(held) = self.slot(slot) {
                     read.passages.push(slot);
                     let sum: u64 = held.names_and_title().map(rarity).sum();
                     let share = mass as f64 / sum.max(1) as f64;
@@ -288,17 +279,18 @@ impl PassageIndex {
         }
     }
 
-    /// From a name to its passages.
-    fn spread(&self, name: u32, mass: u64, settings: &PassageSettings, next: &mut Sparse) {
+    /// From a name to the passages that mention it, unless it is a hub, and to those that it is the title of.
+    fn lead(&self, name: u32, weight: f64, hub: usize, question: &InIndex<'_>, into: &mut Sparse) {
+        let InIndex { asked, settings, .. } = question;
         let places = &self.places[name as usize];
-        let n_mentions = coarse(places.mentioned_in.len() as u64) as f64;
-        let share = mass as f64 / (n_mentions + settings.title_edge * places.title_of.len() as f64);
+        let is_found =
+            |slot: &&u32| asked.as_of.is_none() || self.slot(**slot).is_some_and(|held| asked.may_find(&held.passage));
         // What would go along the mentions of a hub goes nowhere.
-        if places.n_with <= settings.walk_hub_passages {
-            places.mentioned_in.iter().for_each(|slot| next.add(*slot, share as u64));
+        if places.n_with <= hub {
+            places.mentioned_in.iter().filter(is_found).for_each(|slot| into.add(*slot, weight as u64));
         }
-        let to_title = (share * settings.title_edge) as u64;
-        places.title_of.iter().for_each(|slot| next.add(*slot, to_title));
+        let to_title = (weight * settings.title_edge) as u64;
+        places.title_of.iter().filter(is_found).for_each(|slot| into.add(*slot, to_title));
     }
 }
 

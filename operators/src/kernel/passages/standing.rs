@@ -95,7 +95,7 @@ impl Question {
         known: &[Vec<String>],
         settings: &PassageSettings,
     ) -> bool {
-        let is_reweighed = changed.all || changed.words.iter().any(|word| self.asked.words.contains(word));
+        let is_reweighed = changed.all || self.asked.words.meet(&changed.words);
         let first = match is_reweighed {
             true => None,
             false => self.first_changed(index, changed, settings),

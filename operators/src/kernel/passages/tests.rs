@@ -148,6 +148,42 @@ fn a_change_concerns_the_questions_that_rest_on_it_and_no_others() {
     assert!(standing.ranking(&question).unwrap().ranked.iter().all(|ranked| ranked.id != id(0)));
 }
 
+#[test]
+fn a_passage_that_only_its_title_leads_to_is_ranked_as_it_stands() {
+    // Every name is a hub, and the walk goes nowhere: from the storm a step leads to the title of the port, and no further.
+    let settings = PassageSettings {
+        seeds: 1,
+        restarts: 1,
+        hub_passages: 0,
+        walk_hub_passages: 0,
+        walk_least: 1.0,
+        step_weight: 2.0,
+        ..Default::default()
+    };
+    let mut standing = Standing::new([], settings);
+    let storm = passage("", &[("Alder closed the Port of Birchton.", &["Port of Birchton"])], &[1.0, 0.0, 0.0]);
+    let port = |values: &[f32]| passage("Port of Birchton", &[("It lies there.", &[])], values);
+    let other = |number: usize| passage("", &[(&format!("Alder was {number}."), &[])], &[0.9, 0.1, 0.0]);
+    let question = QueryId("alder".into());
+    standing.apply(Changes {
+        passages_came: [(id(0), storm), (id(1), port(&[0.0, 1.0, 0.0]))]
+            .into_iter()
+            .chain((10..74).map(|number| (id(number), other(number))))
+            .collect(),
+        questions_came: vec![(question.clone(), asked("What is closed by Alder?"), 2)],
+        ..Changes::default()
+    });
+    let port_of = |standing: &Standing| {
+        let ranked = &standing.ranking(&question).unwrap().ranked;
+        ranked.iter().find(|ranked| ranked.step == 1.0).map(|ranked| (ranked.id, ranked.dense))
+    };
+    assert_eq!(port_of(&standing), Some((id(1), 0.0)));
+    // Another passage of the same title takes its place.
+    let (passages_gone, passages_came) = (vec![id(1)], vec![(id(2), port(&[0.1, 0.9, 0.0]))]);
+    standing.apply(Changes { passages_gone, passages_came, ..Changes::default() });
+    assert_eq!(port_of(&standing).map(|(passage, _)| passage), Some(id(2)));
+}
+
 const NAMES: [&str; 5] = ["Port Alder", "Birch Bay", "Cedar River", "Elm County", "Mount Fir"];
 
 /// A passage by its title (a name, or none of them) and the names in its one fact.
@@ -229,9 +265,17 @@ proptest! {
         others in prop::collection::vec(drawn(), 60..68),
         history in prop::collection::vec(prop::collection::vec((0usize..9, prop::option::of(drawn())), 1..4), 1..9),
         restarts in 1usize..4,
+        walk_least in prop::sample::select(vec![3e-4, 1.0]),
     ) {
-        // Few are wanted, so that some are outside of what is kept.
-        let settings = PassageSettings { seeds: 2, restarts, walk_hub_passages: 3, hub_passages: 2, ..PassageSettings::default() };
+        // Few are wanted, so that some are outside of what is kept. Where no share of the walk goes on, steps alone lead.
+        let settings = PassageSettings {
+            seeds: 2,
+            restarts,
+            walk_hub_passages: 3,
+            hub_passages: 2,
+            walk_least,
+            ..PassageSettings::default()
+        };
         let questions = ["Where is Birch Bay?", "What lies on the Cedar River in Elm County?", "with and it"];
         let mut standing = Standing::new([], settings);
         // So many that counts go in steps, and not every change is one of all scores.

@@ -3,9 +3,7 @@
 use std::{cell::RefCell, time::Instant};
 
 use hypercane_operators::kernel::{
-    Chain, ChainSettings, Extraction, Hypergraph, Surroundings, by_best_part, chain,
-    passages::{Asked, PassageSettings},
-    rank::top,
+    Chain, ChainSettings, Extraction, Hypergraph, Surroundings, by_best_part, chain, rank::top,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -57,15 +55,11 @@ impl EvidenceRun {
         let of = |at: usize| {
             let began = Instant::now();
             let question = &facts.questions[at];
-            let mut passages = match &pairs {
+            let passages = match &pairs {
                 None => self.passages(facts, &self.chain(facts, question, &facts.graph, |fact| *fact), |fact| *fact),
                 Some(pairs) => self.passages(facts, &self.chain(facts, question, pairs, |pair| pair.0), |pair| pair.0),
             };
-            if self.fused_weight > 0.0 {
-                let asked = Asked::new(&question.text, Some(question.vector.clone()), None);
-                let fused = index.fused(&asked, &PassageSettings::default());
-                passages = with_fused(&passages, &fused, self.fused_weight);
-            }
+            let passages = with_fused(passages, index, question, self.fused_weight);
             Ranked { passages, query_ms: milliseconds(began) }
         };
         (0..facts.questions.len()).into_par_iter().map(of).collect()

@@ -1,16 +1,22 @@
 //! The facts of a set as a hypergraph, for the modes that rank passages by their evidence.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use hypercane_operators::{
+    Shared,
     domain::Domain,
     grammar::statements,
     kernel::{
-        FactWalk, Grounds, Hypergraph, Mentioned, NamedBy, cosine_of_units, entry, expanded, near_pairs,
-        passages::Lexical, synonyms,
+        FactWalk, Grounds, Hypergraph, Mentioned, NamedBy, cosine_of_units, entry, expanded,
+        passages::Lexical,
+        synonyms,
+        synonyms::{CosineJoin, ETA, EntityName, NameVector, guard},
     },
 };
-use hypercane_schemas::Vector;
+use hypercane_schemas::{Category, EntityKey, Vector};
 use rayon::prelude::*;
 
 use super::{
@@ -18,11 +24,6 @@ use super::{
     index::{cpu_seconds, vectors},
 };
 use crate::connect::{self, embed::Recorded};
-
-/// eta: names with a cosine above it are synonyms (HyperProve 3.2).
-const SYNONYM: f32 = 0.8;
-/// Names whose synonyms one thread finds at a time.
-const PART: usize = 2048;
 
 /// The facts of a set. They are numbered in the order of passages, entities in the order of their keys.
 pub struct Facts {
@@ -99,20 +100,14 @@ impl Facts {
         let fact_vectors = vectors(recorded, &texts, watch).await?;
         let name_vectors = vectors(recorded, &names, watch).await?;
         let n_dimensions = fact_vectors.first().map_or(0, |vector| vector.0.len());
-        let name_vectors: Vec<f32> = name_vectors.into_iter().flat_map(|vector| vector.0.to_vec()).collect();
 
         let passages: Vec<u32> =
             (0..).zip(&index.read).flat_map(|(passage, read)| vec![passage; read.facts.len()]).collect();
         let incidences =
             || (0u32..).zip(&spoken).flat_map(|(fact, of)| of.iter().map(move |(entity, ..)| (fact, *entity)));
         let graph = Hypergraph::new(incidences());
-        let starts: Vec<usize> = (0..named.len()).step_by(PART).collect();
-        let near =
-            |start: &usize| near_pairs(&name_vectors, n_dimensions, *start..named.len().min(start + PART), SYNONYM);
-        let pairs: Vec<(u32, u32, f64)> = starts.par_iter().flat_map_iter(near).collect();
-        let n_synonyms = pairs.len();
-        let of_names = pairs.into_iter().map(|(a, b, cosine)| (named[a as usize], named[b as usize], cosine));
-        let synonyms = synonyms(of_names, f64::from(SYNONYM));
+        let synonyms = synonyms(near_names(&spoken, &entities, &named, &name_vectors, domain), ETA);
+        let n_synonyms = synonyms.values().map(BTreeSet::len).sum::<usize>() / 2;
         let hub = domain.hub_degree() as usize;
         let n_entities = entities.len() as u32;
         let walk = |participants: Vec<Vec<u32>>| {
@@ -145,7 +140,7 @@ impl Facts {
             domain: domain.clone(),
             n_dimensions,
             vectors: fact_vectors.into_iter().flat_map(|vector| vector.0.to_vec()).collect(),
-            name_vectors,
+            name_vectors: name_vectors.iter().flat_map(|vector| vector.0.to_vec()).collect(),
             named,
             spoken,
         };
@@ -234,12 +229,41 @@ impl Facts {
                 mentioned.push(Mentioned { mention, by: NamedBy::Name, entity: at as u32 });
             } else if let Some(vector) = vector.as_ref().filter(|_| with_synonyms) {
                 let cosines = self.entity_cosines(&vector.0);
-                let near = (0..).zip(cosines).filter(|(_, cosine)| *cosine > f64::from(SYNONYM));
+                let near = (0..).zip(cosines).filter(|(_, cosine)| *cosine > ETA);
                 mentioned.extend(near.map(|(entity, _)| Mentioned { mention, by: NamedBy::Synonym, entity }));
             }
         }
         entry(mentioned, self.named.iter().map(|&entity| (entity, cosines[entity as usize])), nearest)
     }
+}
+
+/// The pairs of entities whose names may be linked and have a cosine above eta. An entity is of the category that it has where
+/// it is first spoken of.
+fn near_names(
+    spoken: &[Vec<(u32, String, String)>],
+    entities: &[String],
+    named: &[u32],
+    vectors: &[Vector],
+    domain: &Domain,
+) -> Vec<(u32, u32, f64)> {
+    let mut categories: BTreeMap<u32, Category> = BTreeMap::new();
+    for (entity, _, kind) in spoken.iter().flatten() {
+        categories.entry(*entity).or_insert_with(|| domain.category_of(kind));
+    }
+    let names = named.iter().zip(vectors).filter_map(|(entity, vector)| {
+        let key = &entities[*entity as usize];
+        let (name, category) = (name_of(key)?.to_owned(), *categories.get(entity)?);
+        let name = EntityName { entity: EntityKey(key.clone()), name, category };
+        guard(&name).is_none().then(|| Shared::new(NameVector { name: Shared::new(name), vector: vector.clone() }))
+    });
+    let number = |name: &NameVector| entities.binary_search(&name.name.entity.0).map_or(0, |at| at as u32);
+    let mut pairs = Vec::new();
+    CosineJoin::new(ETA).apply(
+        names.map(|name| (name, 1)).collect(),
+        |_| true,
+        |a, b, cosine, _| pairs.push((number(a), number(b), cosine)),
+    );
+    pairs
 }
 
 fn graph_row(graph: &Hypergraph<u32, u32>, fact: u32) -> Vec<u32> {

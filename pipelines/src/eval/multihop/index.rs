@@ -7,7 +7,10 @@ use hypercane_operators::{
     domain::Domain,
     extract,
     extraction::Mention,
-    kernel::passages::{Asked, Passage, PassageIndex, PassageSettings},
+    kernel::{
+        Chunk,
+        passages::{Asked, Passage, PassageIndex, PassageSettings},
+    },
 };
 use hypercane_schemas::{ContentHash, Vector};
 use rayon::prelude::*;
@@ -95,9 +98,10 @@ fn place(at: usize) -> ContentHash {
 }
 
 fn read(passage: &super::sets::Passage, domain: &Domain) -> (Passage, Read) {
-    // A passage of a set is one document of one chunk; its publisher is named beside it.
-    let chunk = extract::read(&passage.document(), domain).into_iter().flatten().next();
-    let (read, facts) = chunk.map_or((None, Vec::new()), |chunk| (chunk.passage, chunk.extraction.facts));
+    // A passage of a set is ranked as a whole, however long it is; its publisher is named beside it.
+    let whole = Chunk { number: 0, document: passage.document(), start: 0, first_line: 1, overlap: 0 };
+    let read = extract::read_chunk(&whole, domain).ok();
+    let (read, facts) = read.map_or((None, Vec::new()), |read| (read.passage, read.extraction.facts));
     let read = read.map(|(read, _)| Passage::clone(&read));
     let facts = facts.into_iter().map(|fact| Fact { text: fact.text, mentions: fact.mentions }).collect();
     let unread = || Passage { title: passage.title.clone(), text: passage.text.clone(), ..Passage::default() };

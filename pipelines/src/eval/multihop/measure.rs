@@ -2,11 +2,14 @@
 
 use std::{collections::BTreeSet, time::Instant};
 
-use hypercane_operators::kernel::passages::{Asked, First, PassageSettings, Scratch};
+use hypercane_operators::kernel::{
+    passages::{Asked, First, PassageSettings, Scratch},
+    rank::top,
+};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{Index, Mode, index::at, sets::Question};
+use super::{Index, Mode, QuestionFacts, index::at, sets::Question};
 
 /// Passages of a ranking that are kept.
 const KEPT: usize = 20;
@@ -88,20 +91,23 @@ fn rank(index: &Index, asked: &Asked, settings: &PassageSettings, mode: Mode, sc
     };
     first.into_iter().map(at).collect()
 }
+
 /// Milliseconds since then.
 pub(super) fn milliseconds(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e3
 }
 
-/// A ranking by evidence with the fused scores of passages: the reciprocal of a passage's rank, 0 where it has none, and its
-/// fused score, weighed.
-pub(super) fn with_fused(by_evidence: &[u32], fused: &[f64], weight: f64) -> Vec<u32> {
-    let mut scores: Vec<f64> = fused.iter().map(|fused| weight * fused).collect();
+/// A ranking by evidence with the fused scores of passages, where these have a weight: the reciprocal of a passage's rank, 0
+/// where it has none, and its fused score, weighed.
+pub(super) fn with_fused(by_evidence: Vec<u32>, index: &Index, question: &QuestionFacts, weight: f64) -> Vec<u32> {
+    if weight == 0.0 {
+        return by_evidence;
+    }
+    let asked = Asked::new(&question.text, Some(question.vector.clone()), None);
+    let mut scores = index.fused(&asked, &PassageSettings::default());
+    scores.iter_mut().for_each(|fused| *fused *= weight);
     by_evidence.iter().zip(1u32..).for_each(|(passage, rank)| scores[*passage as usize] += 1.0 / f64::from(rank));
-    let mut order: Vec<u32> = (0..scores.len() as u32).collect();
-    order.sort_by(|a, b| scores[*b as usize].total_cmp(&scores[*a as usize]));
-    order.truncate(KEPT);
-    order
+    top(&scores, KEPT).into_iter().map(|at| at as u32).collect()
 }
 
 impl Measured {

@@ -3,9 +3,7 @@
 use std::time::Instant;
 
 use hypercane_operators::kernel::{
-    Proof, ProofSettings, Reached, Spoken, by_best_part, extract_answer,
-    passages::{Asked, AskedWords, PassageSettings},
-    sub_queries,
+    Proof, ProofSettings, Reached, Spoken, by_best_part, extract_answer, passages::AskedWords, sub_queries,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -53,12 +51,8 @@ impl ProofRun {
         let proofs = self.proofs(facts, &facts.questions, recorded, watch).await?;
         let of = |((proof, query_ms), question): (&(Proof<u32>, f64), &QuestionFacts)| {
             let began = Instant::now();
-            let mut passages = by_best_part(proof.ranking().into_iter().map(|fact| facts.passages[fact as usize]));
-            if self.fused_weight > 0.0 {
-                let asked = Asked::new(&question.text, Some(question.vector.clone()), None);
-                let fused = index.fused(&asked, &PassageSettings::default());
-                passages = with_fused(&passages, &fused, self.fused_weight);
-            }
+            let passages = by_best_part(proof.ranking().into_iter().map(|fact| facts.passages[fact as usize]));
+            let passages = with_fused(passages, index, question, self.fused_weight);
             Ranked { passages, query_ms: query_ms + milliseconds(began) }
         };
         Ok(proofs.par_iter().zip(&facts.questions).map(of).collect())
