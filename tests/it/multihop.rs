@@ -83,7 +83,7 @@ fn passages_are_found_over_what_they_name_and_rankings_are_written() {
 
     let ranked = read(&ranking);
     let modes: Vec<&str> = ranked.iter().map(|line| line["mode"].as_str().unwrap()).collect();
-    assert_eq!(modes, ["dense", "lexical", "fused", "spread", "evidence", "prove"]);
+    assert_eq!(modes, ["dense", "lexical", "fused", "spread", "evidence", "lifted", "prove"]);
     let spread = ranked[3]["ranking"].as_array().unwrap();
     assert_eq!((spread.len(), &ranked[3]["id"], &ranked[3]["set"]), (6, &json!("q"), &json!("ports")));
     assert!(spread[..3].contains(&json!("port")), "{spread:?}");
@@ -109,12 +109,15 @@ fn ablations_name_what_is_changed() {
         ("evidence", "no evidence assembly"),
         ("evidence", "pairwise edges"),
         ("evidence", "no synonyms"),
+        ("lifted", "similarity as published"),
+        ("lifted", "walk as published"),
+        ("lifted", "no fused score of passages"),
         ("prove", "no synonyms"),
         ("prove", "fixed query"),
     ] {
         assert!(lines.contains(&wanted), "{lines:?}");
     }
-    for mode in ["spread", "evidence", "prove"] {
+    for mode in ["spread", "evidence", "lifted", "prove"] {
         let as_it_is = ablations.iter().find(|line| line["mode"] == mode && line["change"] == "").unwrap();
         assert_eq!(as_it_is["measured"]["R@5"], figures["sets"]["ports"][mode]["R@5"], "{mode}");
     }
@@ -137,7 +140,7 @@ fn evidence_and_proof_find_what_they_found() {
 
 /// The case study of HyCE-RAG (its 4.6): its question, its passages and some that do not belong to it, with the real model.
 #[test]
-fn the_proof_of_the_case_study_comes_to_the_sentence_with_its_answer() {
+fn proof_and_evidence_of_the_case_study_come_to_the_sentence_with_its_answer() {
     let (Some(sets), true, true) = (shared_sets(), has_model("en_core_web_sm"), has_model("all-MiniLM-L6-v2")) else {
         return;
     };
@@ -176,12 +179,18 @@ fn the_proof_of_the_case_study_comes_to_the_sentence_with_its_answer() {
         parts[0] > 0.0 && parts[0] <= parts[1].max(parts[2]),
         "the score is a mean of cosine and structure: {best}"
     );
-    for path in explained["paths"].as_array().unwrap() {
-        let weighed = |part: &str| path["parts"][part].as_f64().unwrap() * explained["weights"][part].as_f64().unwrap();
-        let sum: f64 = ["coverage", "propagation", "extraction", "entry", "relations"].map(weighed).iter().sum();
-        assert!((sum - path["score"].as_f64().unwrap()).abs() < 1e-9, "{path}");
+    // The best evidence path is that sentence too, where the question's words count in the walk.
+    let best = &explained["lifted"]["paths"][0];
+    assert!(best["text"].as_str().unwrap().contains("Milwaukee Deep") && best["supports"] == true, "{best}");
+    assert!(best["retained"]["milwaukee deep"].as_f64().unwrap() > 0.0, "{best}");
+    for evidence in [&explained["evidence"], &explained["lifted"]] {
+        for path in evidence["paths"].as_array().unwrap() {
+            let weighed = |of: &str| path["parts"][of].as_f64().unwrap() * evidence["weights"][of].as_f64().unwrap();
+            let sum: f64 = ["coverage", "propagation", "extraction", "entry", "relations"].map(weighed).iter().sum();
+            assert!((sum - path["score"].as_f64().unwrap()).abs() < 1e-9, "{path}");
+        }
+        assert!((0.0..=1.0).contains(&evidence["contradiction"].as_f64().unwrap()));
     }
-    assert!((0.0..=1.0).contains(&explained["contradiction"].as_f64().unwrap()));
     let shown = explain(&[]);
     for part in [
         "coverage",

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     AssembleSettings, Assembled, EvidencePath, EvidenceWeights, ExpandSettings, Expanded, Extraction, Hypergraph,
-    Split, assemble, contradiction_score, expand, fuse, hyperedge_confidence, propagate, query_relevance, restart,
-    split,
+    Split, assemble, contradiction_score, expand, fuse, hyperedge_confidence, propagate_by_weight, query_relevance,
+    restart, split,
 };
 
 /// How evidence is found and scored. Where the paper gives a value (its appendix C) it is the default; the others were chosen
@@ -44,6 +44,29 @@ pub struct ChainSettings {
     pub segments: usize,
     /// The small constant of eq. 17, 23 and 33.
     pub epsilon: f64,
+    /// What goes beyond the paper.
+    pub lift: Lift,
+}
+
+/// What the question's words may decide beyond the paper, in which a text's fit (s_rel) chooses the query's hypergraph and is
+/// then forgotten; nothing of it by default.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Lift {
+    /// Power of s~_vec in eq. 22, at least 1, the value as published. Above it, the restart keeps to entities that fit best.
+    pub similarity_power: f64,
+    /// Power of an entry entity's degree by which its share of the restart shrinks; 0 as published: each alike (eq. 22).
+    pub entry_rarity: f64,
+    /// Power of s_hyp by which the walk prefers hyperedges; 0 as published: each alike (eq. 26).
+    pub relevance_power: f64,
+    /// Weight of s_hyp beside the five terms of S(e) (eq. 32); 0 as published.
+    pub retrieval_weight: f64,
+}
+
+impl Default for Lift {
+    fn default() -> Self {
+        Self { similarity_power: 1.0, entry_rarity: 0.0, relevance_power: 0.0, retrieval_weight: 0.0 }
+    }
 }
 
 impl Default for ChainSettings {
@@ -63,11 +86,28 @@ impl Default for ChainSettings {
             supporting: 0.7,
             segments: 6,
             epsilon: 1e-9,
+            lift: Lift::default(),
         }
     }
 }
 
 impl ChainSettings {
+    /// With what the question's words may decide, as the training questions chose it (`hypercane eval multihop --tune --mode
+    /// lifted`).
+    pub fn lifted() -> Self {
+        Self {
+            nearest_entities: 0,
+            beta: 0.3,
+            hyperedges: 200,
+            alpha: 0.1,
+            lambda: 0.1,
+            retained: 0.005,
+            weights: EvidenceWeights { coverage: 0.4, propagation: 8.0, entry: 0.0, ..EvidenceWeights::default() },
+            lift: Lift { similarity_power: 3.0, relevance_power: 1.0, ..Lift::default() },
+            ..Self::default()
+        }
+    }
+
     fn expansion(&self) -> ExpandSettings {
         ExpandSettings { hops: self.hops, beta: self.beta, epsilon: self.epsilon, hyperedges: self.hyperedges }
     }
@@ -89,6 +129,8 @@ pub struct Surroundings<'a, E, V> {
     pub relevance: &'a dyn Fn(u32) -> f64,
     /// s~_vec of an entity (eq. 22), in 0 to 1.
     pub similarity: &'a dyn Fn(u32) -> f64,
+    /// The hyperedges of an entity in the whole hypergraph.
+    pub degree: &'a dyn Fn(u32) -> usize,
     /// What extraction left with a hyperedge.
     pub extraction: &'a dyn Fn(u32) -> Extraction<'a>,
     /// Whether a hyperedge contradicts another one (our reading of delta_q).
@@ -98,7 +140,7 @@ pub struct Surroundings<'a, E, V> {
 /// The evidence of a question. `Hyperedges` of it are meant by index into [`Chain::graph`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain<E, V> {
-    /// E_q, best first, by index into the surroundings (eq. 19).
+    /// E_q, best first, by index into the surroundings (eq. 19); by slot where facts are kept ([`facts`](super::facts)).
     pub retrieved: Vec<Expanded>,
     /// H_q (eq. 21).
     pub graph: Hypergraph<E, V>,
@@ -154,41 +196,81 @@ pub fn chain<E: Ord + Clone, V: Ord + Clone>(around: &Surroundings<'_, E, V>, se
     let (hyperedges, retrieval): (Vec<u32>, Vec<f64>) = kept.into_iter().unzip();
     let graph = around.graph.restrict(&hyperedges);
     let entry = graph.entities_among(around.entry.iter().map(|&entity| &around.graph.entities()[entity as usize]));
-    let of_whole = graph.entities().iter().filter_map(|entity| around.graph.entity(entity));
-    let similarity: Vec<f64> = of_whole.map(around.similarity).collect();
-    let restart = restart(&query_relevance(&similarity, &entry, settings.alpha), settings.epsilon);
-    let confidence = propagate(&graph, &restart, settings.lambda, settings.steps);
-    let extractions: Vec<Extraction<'_>> = hyperedges.iter().map(|&at| (around.extraction)(at)).collect();
-    let all = AssembleSettings { paths: usize::MAX, ..settings.assembly() };
-    let candidates = match assemble(&graph, &confidence, &entry, &extractions, &retrieval, &all) {
-        Assembled::Paths(paths) => paths,
-        Assembled::Fallback(_) => Vec::new(),
-    };
-    let paths = &candidates[..settings.paths.min(candidates.len())];
-    let retained: Vec<&[u32]> = paths.iter().map(|path| path.retained.as_slice()).collect();
-    let scores: Vec<f64> = paths.iter().map(|path| path.score).collect();
-    // Equal scores go by position, which is the order of ids among equals.
-    let groups = fuse(&retained, &scores, settings.overlap);
-    let of_groups: Vec<f64> = groups.iter().map(|group| scores[group[0]]).collect();
-    let split = split(&of_groups, settings.supporting);
-    let touched = |group: usize| {
-        groups[group].iter().any(|&path| (around.in_conflict)(hyperedges[paths[path].hyperedge as usize]))
-    };
-    let contradiction = contradiction_score(&split, &of_groups, touched);
-    let (n_paths, rho) = (paths.len(), hyperedge_confidence(&graph, &confidence));
-    Chain {
-        retrieved,
-        graph,
-        confidence,
-        hyperedge_confidence: rho,
-        retrieval,
-        candidates,
-        n_paths,
-        groups,
-        split,
-        contradiction,
+    let of_whole: Vec<u32> = graph.entities().iter().filter_map(|entity| around.graph.entity(entity)).collect();
+    let entry = entry.into_iter().map(|at| (at, (around.degree)(of_whole[at as usize]))).collect();
+    let similarity = of_whole.iter().map(|entity| (around.similarity)(*entity)).collect();
+    let extractions = hyperedges.iter().map(|&at| (around.extraction)(at)).collect();
+    let in_conflict = |at: u32| (around.in_conflict)(hyperedges[at as usize]);
+    let query = QueryHypergraph { graph, entry, retrieval, similarity, extractions, in_conflict: &in_conflict };
+    Chain { retrieved, ..query.chain(settings) }
+}
+
+/// H_q with what its entities and hyperedges bring, each by index.
+pub(super) struct QueryHypergraph<'a, E, V> {
+    /// H_q (eq. 21).
+    pub(super) graph: Hypergraph<E, V>,
+    /// The entry entities among its own, ascending, with the hyperedges that each has in the whole hypergraph.
+    pub(super) entry: Vec<(u32, usize)>,
+    /// s_hyp of each hyperedge.
+    pub(super) retrieval: Vec<f64>,
+    /// s~_vec of each entity.
+    pub(super) similarity: Vec<f64>,
+    /// What extraction left with each hyperedge.
+    pub(super) extractions: Vec<Extraction<'a>>,
+    /// Whether a hyperedge contradicts another one.
+    pub(super) in_conflict: &'a dyn Fn(u32) -> bool,
+}
+
+impl<E: Ord + Clone, V: Ord + Clone> QueryHypergraph<'_, E, V> {
+    /// The evidence in it (eq. 22 to 40); what was retrieved is left to the caller.
+    pub(super) fn chain(self, settings: &ChainSettings) -> Chain<E, V> {
+        let Self { graph, entry, retrieval, similarity, extractions, in_conflict } = self;
+        let Lift { similarity_power, entry_rarity, relevance_power, retrieval_weight } = settings.lift;
+        let similarity: Vec<f64> = similarity.into_iter().map(|fit| fit.powf(similarity_power)).collect();
+        let mut relevance = query_relevance(&similarity, &[], settings.alpha);
+        for (entity, degree) in &entry {
+            relevance[*entity as usize] += (1.0 - settings.alpha) * (*degree as f64).powf(-entry_rarity);
+        }
+        let entry: Vec<u32> = entry.into_iter().map(|(entity, _)| entity).collect();
+        let restart = restart(&relevance, settings.epsilon);
+        let weights: Vec<f64> = retrieval.iter().map(|s_hyp| s_hyp.max(LEAST_WEIGHT).powf(relevance_power)).collect();
+        let confidence = propagate_by_weight(&graph, &weights, &restart, settings.lambda, settings.steps);
+        let all = AssembleSettings { paths: usize::MAX, ..settings.assembly() };
+        let mut candidates = match assemble(&graph, &confidence, &entry, &extractions, &retrieval, &all) {
+            Assembled::Paths(paths) => paths,
+            Assembled::Fallback(_) => Vec::new(),
+        };
+        if retrieval_weight > 0.0 {
+            candidates.iter_mut().for_each(|path| path.score += retrieval_weight * retrieval[path.hyperedge as usize]);
+            candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.hyperedge.cmp(&b.hyperedge)));
+        }
+        let paths = &candidates[..settings.paths.min(candidates.len())];
+        let retained: Vec<&[u32]> = paths.iter().map(|path| path.retained.as_slice()).collect();
+        let scores: Vec<f64> = paths.iter().map(|path| path.score).collect();
+        // Equal scores go by position, which is the order of ids among equals.
+        let groups = fuse(&retained, &scores, settings.overlap);
+        let of_groups: Vec<f64> = groups.iter().map(|group| scores[group[0]]).collect();
+        let split = split(&of_groups, settings.supporting);
+        let touched = |group: usize| groups[group].iter().any(|&path| in_conflict(paths[path].hyperedge));
+        let contradiction = contradiction_score(&split, &of_groups, touched);
+        let (n_paths, rho) = (paths.len(), hyperedge_confidence(&graph, &confidence));
+        Chain {
+            retrieved: Vec::new(),
+            graph,
+            confidence,
+            hyperedge_confidence: rho,
+            retrieval,
+            candidates,
+            n_paths,
+            groups,
+            split,
+            contradiction,
+        }
     }
 }
+
+/// A hyperedge that does not fit the question at all still leads a little.
+const LEAST_WEIGHT: f64 = 1e-3;
 
 #[cfg(test)]
 mod tests {
@@ -237,6 +319,7 @@ mod tests {
             carries: &|_| true,
             relevance: &|hyperedge| [0.5, 0.25, 0.75, 0.0, 1.0][hyperedge as usize],
             similarity: &|_| 0.0,
+            degree: &|_| 1,
             extraction: &|_| Extraction { confidence: 1.0, relations: &[] },
             in_conflict: &|hyperedge| hyperedge == 3,
         };
@@ -271,6 +354,7 @@ mod tests {
                 carries: &|_| true,
                 relevance: &|at| graph.hyperedges()[at as usize].len() as f64 / 10.0,
                 similarity: &similarity,
+                degree: &|at| at as usize + 1,
                 extraction: &|_| Extraction { confidence: 0.5, relations: &[0.25, 0.75] },
                 in_conflict: &|_| false,
             };
@@ -289,6 +373,7 @@ mod tests {
                 carries: &|_| true,
                 relevance: &|_| 0.5,
                 similarity: &|_| 0.0,
+                degree: &|_| 1,
                 extraction: &|_| Extraction::default(),
                 in_conflict: &|_| false,
             };

@@ -18,6 +18,7 @@ pub mod evidence;
 pub mod expand;
 pub mod exposure;
 pub mod fact_walk;
+pub mod facts;
 pub mod fuse;
 pub mod geodesy;
 pub mod hypergraph;
@@ -62,7 +63,7 @@ pub use assemble::{
 pub use beam_search::{BeamSettings, Trajectory, beam_search};
 pub use canonical_order::{Orderable, canonical_order};
 pub use canonicalize::canonicalize;
-pub use chain::{Chain, ChainSettings, Surroundings, chain};
+pub use chain::{Chain, ChainSettings, Lift, Surroundings, chain};
 pub use change::{State, change_hyperedge, neighbouring_states};
 pub use chunk::{Chunk, chunk};
 pub use context::{ContextPath, ContextRelation, context};
@@ -85,7 +86,7 @@ pub use objective::{Parts, Trellis, Weights, entity_continuity, objective, order
 pub use overlap::{jaccard, overlaps};
 pub use precedence::{CausalRule, PrecedenceRules, Standpoint};
 pub use proof::{Proof, ProofHop, ProofSettings, SeedBy};
-pub use propagate::{fixed_point, hyperedge_confidence, propagate, query_relevance, restart};
+pub use propagate::{fixed_point, hyperedge_confidence, propagate, propagate_by_weight, query_relevance, restart};
 pub use prove::{Hop, ProveSettings, Reached, prove_hop};
 pub use rank::{by_best_part, reciprocal_rank_fusion};
 pub use reach::Reach;

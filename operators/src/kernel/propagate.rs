@@ -43,12 +43,25 @@ fn scale_columns(matrix: &mut CsMatI<f64, u32>, degree: impl Fn(u32) -> usize) {
 /// c after some steps (HyCE-RAG eq. 27), from c = r. `lambda` is the restart's strength, above 0 and at most 1. Cost: steps
 /// times incidences.
 pub fn propagate<E, V>(graph: &Hypergraph<E, V>, restart: &[f64], lambda: f64, steps: usize) -> Vec<f64> {
+    propagate_by_weight(graph, &vec![1.0; graph.hyperedges().len()], restart, lambda, steps)
+}
+
+/// The same where an entity leaves by its hyperedges in proportion to their `weights`, all above 0, and not by each alike:
+/// S = B D_e^-1 W B^T D_w^-1 with D_w the sums of weights. Columns of it sum to one; with equal weights it is eq. 26. Cost: steps
+/// times incidences.
+pub fn propagate_by_weight<E, V>(
+    graph: &Hypergraph<E, V>,
+    weights: &[f64],
+    restart: &[f64],
+    lambda: f64,
+    steps: usize,
+) -> Vec<f64> {
+    let of_entity = |entity| graph.hyperedges_of(entity).iter().map(|hyperedge| weights[*hyperedge as usize]).sum();
+    let sums: Vec<f64> = (0u32..).take(restart.len()).map(of_entity).collect();
     let mut confidence = restart.to_vec();
     for _ in 0..steps {
-        for (entity, value) in (0u32..).zip(&mut confidence) {
-            *value /= graph.hyperedges_of(entity).len() as f64;
-        }
-        let arrived = redistribute(graph, &confidence);
+        confidence.iter_mut().zip(&sums).for_each(|(value, sum)| *value /= sum);
+        let arrived = redistribute(graph, weights, &confidence);
         for ((value, arrived), restart) in confidence.iter_mut().zip(arrived).zip(restart) {
             *value = lambda * restart + (1.0 - lambda) * arrived;
         }
@@ -56,9 +69,10 @@ pub fn propagate<E, V>(graph: &Hypergraph<E, V>, restart: &[f64], lambda: f64, s
     confidence
 }
 
-/// B D_e^-1 B^T x: each hyperedge takes the mean of its entities, each entity the sum of its hyperedges.
-fn redistribute<E, V>(graph: &Hypergraph<E, V>, values: &[f64]) -> Vec<f64> {
-    let means = hyperedge_confidence(graph, values);
+/// B D_e^-1 W B^T x: each hyperedge takes the mean of its entities, weighed, each entity the sum of its hyperedges.
+fn redistribute<E, V>(graph: &Hypergraph<E, V>, weights: &[f64], values: &[f64]) -> Vec<f64> {
+    let mut means = hyperedge_confidence(graph, values);
+    means.iter_mut().zip(weights).for_each(|(mean, weight)| *mean *= weight);
     let mut arrived = vec![0.0; values.len()];
     mul_acc_mat_vec_csr(graph.incidence().view(), means.as_slice(), arrived.as_mut_slice());
     arrived
@@ -84,9 +98,11 @@ const RESIDUAL: f64 = 1e-15;
 pub fn fixed_point<E, V>(graph: &Hypergraph<E, V>, restart: &[f64], lambda: f64) -> Vec<f64> {
     let degrees = (0u32..).take(restart.len()).map(|entity| graph.hyperedges_of(entity).len() as f64);
     let roots: Vec<f64> = degrees.map(f64::sqrt).collect();
+    let alike = vec![1.0; graph.hyperedges().len()];
     let system = |y: &[f64]| -> Vec<f64> {
         let scaled: Vec<f64> = y.iter().zip(&roots).map(|(y, root)| y / root).collect();
-        let arrived = redistribute(graph, &scaled).into_iter().zip(&roots).map(|(arrived, root)| arrived / root);
+        let arrived =
+            redistribute(graph, &alike, &scaled).into_iter().zip(&roots).map(|(arrived, root)| arrived / root);
         y.iter().zip(arrived).map(|(y, arrived)| y - (1.0 - lambda) * arrived).collect()
     };
     let mut residual: Vec<f64> = restart.iter().zip(&roots).map(|(restart, root)| lambda * restart / root).collect();

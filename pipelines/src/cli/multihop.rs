@@ -10,10 +10,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use hypercane_operators::{
-    domain::Domain,
-    kernel::{ChainSettings, ProofSettings, passages::PassageSettings},
-};
+use hypercane_operators::{domain::Domain, kernel::passages::PassageSettings};
 
 use super::{eval::vectors_file, setup};
 use crate::{
@@ -63,7 +60,7 @@ pub(super) struct Arguments {
     /// Search for better settings of a mode on the sets, so many trials, and print them.
     #[arg(long, value_name = "TRIALS")]
     tune: Option<usize>,
-    /// Whose settings: spread, evidence or prove.
+    /// Whose settings: spread, evidence, lifted or prove.
     #[arg(long, value_enum, default_value_t = Mode::Spread, requires = "tune")]
     mode: Mode,
     /// The seed of that search.
@@ -116,6 +113,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         let mut ranked = measure(&index, &settings.spread, &Mode::OF_PASSAGES);
         ranked.push((Mode::Evidence, settings.evidence.ranked(&index, &facts)));
+        ranked.push((Mode::Lifted, settings.lifted.ranked(&index, &facts)));
         ranked.push((Mode::Prove, asking.prove(&settings.prove, &index, &facts)?));
         for (mode, ranked) in ranked {
             let of_facts = if Mode::OF_PASSAGES.contains(&mode) { 0.0 } else { facts.cpu_seconds };
@@ -206,22 +204,17 @@ impl Asking {
                 };
                 best.spread = tune(start.spread, rounds, seed, worth, heard)?.settings;
             }
-            Mode::Evidence => {
-                let worth = |settings: &ChainSettings| {
-                    let run = EvidenceRun { settings: *settings, ..start.evidence };
-                    mean(&|index, facts| Ok(run.ranked(index, facts)))
-                };
-                best.evidence.settings = tune(start.evidence.settings, rounds, seed, worth, heard)?.settings;
+            Mode::Evidence | Mode::Lifted => {
+                let run = if mode == Mode::Lifted { &mut best.lifted } else { &mut best.evidence };
+                let worth = |run: &EvidenceRun| mean(&|index, facts| Ok(run.ranked(index, facts)));
+                *run = tune(*run, rounds, seed, worth, heard)?.settings;
             }
             Mode::Prove => {
-                let worth = |settings: &ProofSettings| {
-                    let run = ProofRun { settings: *settings, ..start.prove };
-                    mean(&|index, facts| self.prove(&run, index, facts))
-                };
-                best.prove.settings = tune(start.prove.settings, rounds, seed, worth, heard)?.settings;
+                let worth = |run: &ProofRun| mean(&|index, facts| self.prove(run, index, facts));
+                best.prove = tune(start.prove, rounds, seed, worth, heard)?.settings;
             }
             Mode::Dense | Mode::Lexical | Mode::Fused => {
-                bail!("{} has no settings to search; spread, evidence and prove have", mode.name())
+                bail!("{} has no settings to search; spread, evidence, lifted and prove have", mode.name())
             }
         }
         Ok(best)

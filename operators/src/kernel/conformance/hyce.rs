@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Case, by_id, list, number, string, strings, whole};
 use crate::kernel::{
-    self, AssembleSettings, Assembled, ChainSettings, EvidencePath, EvidenceWeights, ExpandSettings, Extraction,
+    self, AssembleSettings, Assembled, ChainSettings, EvidencePath, EvidenceWeights, ExpandSettings, Extraction, Lift,
     Surroundings, expand, jaccard, propagate, rank,
 };
 
@@ -350,6 +350,7 @@ fn chain_at_once(case: &Case<'_>) {
         supporting: case.param("theta_s"),
         segments: 6,
         epsilon: case.param("epsilon"),
+        lift: Lift::default(),
     };
     let name = |hyperedge: u32| graph.hyperedges()[hyperedge as usize];
     let confidences = |id: &&str| list(&case.input["relations"][id]).iter().map(|it| number(&it[2])).collect();
@@ -362,6 +363,7 @@ fn chain_at_once(case: &Case<'_>) {
             entry: &graph.entities_among(&strings(&case.input["entry"])),
             carries: &|_| true,
             relevance: &|at| number(&case.input["s_rel"][name(at)]),
+            degree: &|_| 1,
             similarity: &|at| case.input["s_vec"][graph.entities()[at as usize]].as_f64().unwrap_or(0.0),
             extraction: &extraction,
             in_conflict: &|_| false,

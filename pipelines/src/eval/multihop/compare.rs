@@ -1,6 +1,6 @@
 //! What each part of a mode is worth: the mode as published, with one thing taken away, and with one thing added.
 
-use hypercane_operators::kernel::{ChainSettings, ProofSettings, SeedBy, passages::PassageSettings};
+use hypercane_operators::kernel::{ChainSettings, Lift, ProofSettings, SeedBy, passages::PassageSettings};
 use serde::Serialize;
 
 use super::{EvidenceRun, Facts, Index, Measured, Mode, ProofRun, Ranked, Settings, Watch, measure};
@@ -38,7 +38,7 @@ pub async fn ablations(
     let mut add = |mode, change, ranked: &[Ranked]| {
         found.push(Ablation { mode, change, measured: Measured::new(index, ranked, cpu_seconds) });
     };
-    let Settings { spread, evidence, prove } = *settings;
+    let Settings { spread, evidence, lifted: beyond, prove } = *settings;
     let still = PassageSettings { step_weight: 0.0, walk_weight: 0.0, ..spread };
     let untitled = PassageSettings { title_weight: 0.0, title_edge: 1.0, ..spread };
     for (change, settings) in [("", spread), ("no propagation", still), ("titles count as mentions", untitled)] {
@@ -47,16 +47,30 @@ pub async fn ablations(
         }
     }
     let unmoved = ChainSettings { steps: 0, ..evidence.settings };
+    let lifted = |lift| EvidenceRun { settings: ChainSettings { lift, ..evidence.settings }, ..evidence };
+    let as_published = Lift::default();
     for (change, run) in [
         ("", evidence),
         ("no propagation", EvidenceRun { settings: unmoved, ..evidence }),
         ("no evidence assembly", EvidenceRun { assembles: false, ..evidence }),
         ("pairwise edges", EvidenceRun { hyperedges: false, ..evidence }),
         ("no synonyms", EvidenceRun { synonyms: false, ..evidence }),
-        ("s_hyp added to S(e)", EvidenceRun { retrieval_weight: RETRIEVAL, ..evidence }),
+        ("s_hyp added to S(e)", lifted(Lift { retrieval_weight: RETRIEVAL, ..as_published })),
         ("passages' fused score added", EvidenceRun { fused_weight: FUSED, ..evidence }),
     ] {
         add(Mode::Evidence, change, &run.ranked(index, facts));
+    }
+    let lift = beyond.settings.lift;
+    let lowered = |lift| EvidenceRun { settings: ChainSettings { lift, ..beyond.settings }, ..beyond };
+    for (change, run) in [
+        ("", beyond),
+        ("similarity as published", lowered(Lift { similarity_power: 1.0, ..lift })),
+        ("entry entities alike, as published", lowered(Lift { entry_rarity: 0.0, ..lift })),
+        ("walk as published", lowered(Lift { relevance_power: 0.0, ..lift })),
+        ("no fused score of passages", EvidenceRun { fused_weight: 0.0, ..beyond }),
+        ("as published, with these settings", EvidenceRun { fused_weight: 0.0, ..lowered(Lift::default()) }),
+    ] {
+        add(Mode::Lifted, change, &run.ranked(index, facts));
     }
     let seeded = ProofSettings { seed_by: SeedBy::Both, ..prove.settings };
     for (change, run) in [

@@ -28,9 +28,6 @@ pub struct EvidenceRun {
     pub hyperedges: bool,
     /// Whether a mention that is no name here is looked for among synonyms.
     pub synonyms: bool,
-    /// Weight of s_hyp beside S(e). As published there is none: what eq. 16 knows of how well the text fits the question is
-    /// forgotten in eq. 32, where only entities count.
-    pub retrieval_weight: f64,
     /// Weight of the passage's fused score; none as published.
     pub fused_weight: f64,
 }
@@ -42,13 +39,17 @@ impl Default for EvidenceRun {
             assembles: true,
             hyperedges: true,
             synonyms: true,
-            retrieval_weight: 0.0,
             fused_weight: 0.0,
         }
     }
 }
 
 impl EvidenceRun {
+    /// With what is beyond the paper: the question's words in the walk, and the passage's fused score.
+    pub fn lifted() -> Self {
+        Self { settings: ChainSettings::lifted(), fused_weight: 2.0, ..Self::default() }
+    }
+
     /// Asks every question.
     pub fn ranked(&self, index: &Index, facts: &Facts) -> Vec<Ranked> {
         let pairs = (!self.hyperedges).then(|| pairs(&facts.graph));
@@ -90,6 +91,7 @@ impl EvidenceRun {
             carries: &|entity| facts.is_carrying(graph.entities()[entity as usize]),
             relevance: &relevance,
             similarity: &|entity| cosines[graph.entities()[entity as usize] as usize].max(0.0),
+            degree: &|entity| graph.hyperedges_of(entity).len(),
             extraction: &|_| EXTRACTION,
             in_conflict: &|_| false,
         };
@@ -98,16 +100,8 @@ impl EvidenceRun {
 
     /// Passages by their best evidence.
     fn passages<E: Ord + Clone>(&self, facts: &Facts, chain: &Chain<E, u32>, fact_of: impl Fn(&E) -> u32) -> Vec<u32> {
-        let by = |scores: &[f64]| top(scores, scores.len()).into_iter().map(|at| at as u32).collect();
-        let ranking: Vec<u32> = if !self.assembles {
-            by(&chain.hyperedge_confidence)
-        } else if self.retrieval_weight > 0.0 {
-            let mut scores: Vec<f64> = chain.retrieval.iter().map(|s_hyp| self.retrieval_weight * s_hyp).collect();
-            chain.candidates.iter().for_each(|path| scores[path.hyperedge as usize] += path.score);
-            by(&scores)
-        } else {
-            chain.ranking()
-        };
+        let by_confidence = || top(&chain.hyperedge_confidence, usize::MAX).into_iter().map(|at| at as u32).collect();
+        let ranking: Vec<u32> = if self.assembles { chain.ranking() } else { by_confidence() };
         let hyperedges = ranking.into_iter().map(|hyperedge| &chain.graph.hyperedges()[hyperedge as usize]);
         by_best_part(hyperedges.map(|hyperedge| facts.passages[fact_of(hyperedge) as usize]))
     }

@@ -9,7 +9,7 @@ use hypercane_operators::kernel::{
 use serde::Serialize;
 
 use super::{
-    Facts, Index, ProofRun, QuestionFacts, Settings, Watch,
+    EvidenceRun, Facts, Index, ProofRun, QuestionFacts, Settings, Watch,
     index::{at, vectors},
 };
 use crate::connect::{self, embed::Recorded};
@@ -24,11 +24,24 @@ pub struct Explained {
     pub set: String,
     /// The question.
     pub question: String,
+    /// Its evidence as published.
+    pub evidence: Evidence,
+    /// Its evidence with what goes beyond the paper.
+    pub lifted: Evidence,
+    /// The hops of the proof (HyperProve).
+    pub hops: Vec<Hop>,
+    /// The first passages of mode `spread`.
+    pub passages: Vec<Passage>,
+}
+
+/// The evidence of a question (HyCE-RAG).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Evidence {
     /// V_0, with what each entity is there for.
     pub entry: Vec<Entry>,
     /// The weights of S(e).
     pub weights: EvidenceWeights,
-    /// The evidence paths, best first.
+    /// The evidence paths, best first; none where no entity is confident enough.
     pub paths: Vec<Path>,
     /// S_max.
     pub highest: f64,
@@ -38,10 +51,6 @@ pub struct Explained {
     pub contradiction: f64,
     /// What a generator is given (HyCE-RAG eq. 41).
     pub context: String,
-    /// The hops of the proof (HyperProve).
-    pub hops: Vec<Hop>,
-    /// The first passages of mode `spread`.
-    pub passages: Vec<Passage>,
 }
 
 /// An entry entity.
@@ -122,25 +131,29 @@ pub async fn explain(
 ) -> Result<Explained, connect::Error> {
     let vector = vectors(recorded, &[question.to_owned()], watch).await?.remove(0);
     let asked = facts.read_questions(vec![(question.to_owned(), vector)], recorded, watch).await?;
-    let run = settings.evidence;
-    let chain = run.chain(facts, &asked[0], &facts.graph, |fact| *fact);
-    let cosines = facts.entity_cosines(&asked[0].vector.0);
-    let entry = facts.entry(&asked[0], &cosines, run.settings.nearest_entities, run.synonyms);
-    let paths: Vec<Path> = (0..chain.n_paths).map(|at| path(index, facts, &chain, at)).collect();
-    let context = shown_context(question, index, facts, &chain, run.settings.segments);
     Ok(Explained {
         set: index.set.name.clone(),
         question: question.to_owned(),
-        entry: entry.into_iter().map(|(entity, grounds)| shown_entry(facts, entity, grounds)).collect(),
-        weights: run.settings.weights,
-        paths,
-        highest: chain.split.highest,
-        threshold: chain.split.threshold,
-        contradiction: chain.contradiction,
-        context,
+        evidence: shown_evidence(&settings.evidence, index, facts, &asked[0]),
+        lifted: shown_evidence(&settings.lifted, index, facts, &asked[0]),
         hops: hops(facts, &settings.prove, &asked, recorded, watch).await?,
         passages: passages(index, &settings.spread, &asked[0]),
     })
+}
+
+fn shown_evidence(run: &EvidenceRun, index: &Index, facts: &Facts, asked: &QuestionFacts) -> Evidence {
+    let chain = run.chain(facts, asked, &facts.graph, |fact| *fact);
+    let cosines = facts.entity_cosines(&asked.vector.0);
+    let entry = facts.entry(asked, &cosines, run.settings.nearest_entities, run.synonyms);
+    Evidence {
+        entry: entry.into_iter().map(|(entity, grounds)| shown_entry(facts, entity, grounds)).collect(),
+        weights: run.settings.weights,
+        paths: (0..chain.n_paths).map(|at| path(index, facts, &chain, at)).collect(),
+        highest: chain.split.highest,
+        threshold: chain.split.threshold,
+        contradiction: chain.contradiction,
+        context: shown_context(&asked.text, index, facts, &chain, run.settings.segments),
+    }
 }
 
 /// The context of an answer, from the path that represents each group.
@@ -238,9 +251,9 @@ fn passages(index: &Index, settings: &PassageSettings, question: &QuestionFacts)
     ranking.ranked.iter().map(passage).collect()
 }
 
-impl fmt::Display for Explained {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} ({})\n\nEntry entities", self.question, self.set)?;
+impl Evidence {
+    fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Entry entities")?;
         for Entry { entity, named, nearest } in &self.entry {
             let named = named.map_or_else(String::new, |by| format!("  by {by}"));
             let nearest = nearest.map_or_else(String::new, |cosine| format!("  nearest, cosine {cosine:.3}"));
@@ -271,7 +284,16 @@ impl fmt::Display for Explained {
             let retained: Vec<String> = path.retained.iter().map(|(name, c)| format!("{name} {c:.4}")).collect();
             writeln!(f, "     {}", retained.join("; "))?;
         }
-        writeln!(f, "\nContradiction score {:.3}\n\nContext\n{}", self.contradiction, self.context)?;
+        writeln!(f, "\nContradiction score {:.3}\n\nContext\n{}", self.contradiction, self.context)
+    }
+}
+
+impl fmt::Display for Explained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} ({})\n\nEvidence as published\n", self.question, self.set)?;
+        self.evidence.show(f)?;
+        writeln!(f, "\nEvidence, lifted\n")?;
+        self.lifted.show(f)?;
         writeln!(f, "\nProof")?;
         for (number, hop) in (1..).zip(&self.hops) {
             writeln!(f, "  {number}. {}  ->  {}", hop.query, hop.answer.as_deref().unwrap_or("no answer"))?;

@@ -41,6 +41,8 @@ pub enum Mode {
     Spread,
     /// By the best evidence of each passage, as HyCE-RAG finds it (`kernel::chain`).
     Evidence,
+    /// The same with what goes beyond the paper (`kernel::Lift`).
+    Lifted,
     /// By the best fact of each passage, as HyperProve proves hop by hop (`kernel::proof`).
     Prove,
 }
@@ -57,19 +59,33 @@ impl Mode {
             Self::Fused => "fused",
             Self::Spread => "spread",
             Self::Evidence => "evidence",
+            Self::Lifted => "lifted",
             Self::Prove => "prove",
         }
     }
 }
 
 /// The settings of the modes that have some.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Of mode spread.
     pub spread: PassageSettings,
     /// Of mode evidence.
     pub evidence: EvidenceRun,
+    /// Of mode lifted.
+    pub lifted: EvidenceRun,
     /// Of mode prove.
     pub prove: ProofRun,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            spread: PassageSettings::default(),
+            evidence: EvidenceRun::default(),
+            lifted: EvidenceRun::lifted(),
+            prove: ProofRun::default(),
+        }
+    }
 }
