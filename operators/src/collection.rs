@@ -1,10 +1,49 @@
 //! The one collection type of this crate, and the few verbs that the library lacks.
 
-use differential_dataflow::{ExchangeData, VecCollection};
+use std::collections::BTreeMap;
+
+use differential_dataflow::{AsCollection, Data, ExchangeData, VecCollection};
 use hypercane_schemas::{Diff, Epoch};
+use timely::{
+    container::CapacityContainerBuilder,
+    dataflow::{StreamVec, channels::pact::Pipeline, operators::Capability, operators::generic::operator::Operator},
+};
 
 /// A collection at the one totally ordered time, the epoch. Concrete, so that operators are compiled here once.
 pub type Collection<'scope, D> = VecCollection<'scope, Epoch, D, Diff>;
+
+/// Updates of an epoch, each a row and how often it comes.
+pub(crate) type Updates<D> = Vec<(D, Diff)>;
+
+/// What `apply` makes of all updates of an epoch that a worker has, epoch by epoch, each once it is complete.
+pub(crate) fn by_epoch<'scope, D: Data, R: Data>(
+    rows: StreamVec<'scope, Epoch, (D, Epoch, Diff)>,
+    name: &str,
+    mut apply: impl FnMut(Updates<D>) -> Updates<R> + 'static,
+) -> Collection<'scope, R> {
+    rows.unary_frontier::<CapacityContainerBuilder<Vec<(R, Epoch, Diff)>>, _, _, _>(Pipeline, name, |_, _| {
+        let mut waiting: BTreeMap<Epoch, (Capability<Epoch>, Updates<D>)> = BTreeMap::new();
+        move |(input, frontier), output| {
+            input.for_each(|capability, rows| {
+                // A message without a capability would be one of no epoch; inputs send none.
+                let Some(capability) = capability.retain_least(output.output_index()) else { return };
+                for (row, at, diff) in rows.drain(..) {
+                    let waits = waiting.entry(at).or_insert_with(|| (capability.delayed(&at), Vec::new()));
+                    waits.1.push((row, diff));
+                }
+            });
+            while let Some(entry) = waiting.first_entry() {
+                if frontier.less_equal(entry.key()) {
+                    break;
+                }
+                let (at, (capability, rows)) = entry.remove_entry();
+                let mut session = output.session(&capability);
+                apply(rows).into_iter().for_each(|(row, diff)| session.give((row, at, diff)));
+            }
+        }
+    })
+    .as_collection()
+}
 
 /// Splits a collection of results: the good rows and the errors. Timely has no notion of failure, so an error is a row;
 /// when the input that caused it goes, the error goes too.

@@ -18,6 +18,7 @@
 //! - [`cells`], [`precedence`]: the precedence DAG between cells
 //! - [`link`], [`embed`], [`candidates`], [`trajectory`]: standing questions and their ordered evidence
 //! - [`passages()`], [`rank_passages()`]: the parts of documents that retrieval ranks, and their rankings for standing questions
+//! - [`asked`], [`find_evidence`]: what standing questions mention, and the paths of evidence for them
 //! - [`value_conflicts`], [`order_conflicts`]: contradictions as data
 
 pub mod assertion;
@@ -32,6 +33,7 @@ mod entities;
 mod expanded_incidence;
 pub mod extract;
 pub mod extraction;
+mod find_evidence;
 pub mod grammar;
 mod incidence;
 mod inject_horizons;
@@ -60,6 +62,7 @@ pub use dedupe::dedupe;
 pub use entities::entities;
 pub use expanded_incidence::{expanded_degrees, expanded_incidence};
 pub use extract::extract;
+pub use find_evidence::{asked, evidence_rows, fact, find_evidence, mentioned, named};
 pub use incidence::{degrees, incidence};
 pub use inject_horizons::inject_horizons;
 pub use link::{LinkedQuery, link, question_embedded_as};

@@ -11,21 +11,13 @@ use std::{
     sync::Arc,
 };
 
-use differential_dataflow::{AsCollection, Hashable, consolidation::consolidate};
-use hypercane_schemas::{
-    ContentHash, Diff, Epoch, Fixed, Mode, PassageScore, Query, QueryId, RankedPassage, Reject, Stage, Vector,
-};
+use differential_dataflow::{Hashable, consolidation::consolidate};
+use hypercane_schemas::{ContentHash, Fixed, Mode, PassageScore, Query, QueryId, RankedPassage, Reject, Stage, Vector};
 use serde::{Deserialize, Serialize};
-use timely::{
-    container::CapacityContainerBuilder,
-    dataflow::{
-        channels::pact::Pipeline,
-        operators::{Concat, Exchange, generic::operator::Operator, vec::Broadcast, vec::Map},
-    },
-};
+use timely::dataflow::operators::{Concat, Exchange, vec::Broadcast, vec::Map};
 
 use crate::{
-    collection::Collection,
+    collection::{Collection, Updates, by_epoch},
     domain::Domain,
     extract::rejected,
     kernel::{
@@ -44,9 +36,6 @@ enum Row {
     Question(QueryId, Shared<LinkedQuery>),
 }
 
-/// Rows of an epoch, with how often each came.
-type Updates = Vec<(Row, Diff)>;
-
 /// The rankings of the questions.
 pub fn rank_passages<'scope>(
     passages: Collection<'scope, (ContentHash, Shared<PlacedPassage>)>,
@@ -56,43 +45,24 @@ pub fn rank_passages<'scope>(
     let passages = passages.map(|(id, passage)| Row::Passage(id, passage)).inner.broadcast();
     let questions = questions.inner.exchange(|((id, _), ..)| id.hashed());
     let questions = questions.map(|((id, query), at, diff)| (Row::Question(id, query), at, diff));
-    passages
-        .concat(questions)
-        .unary_frontier::<CapacityContainerBuilder<Vec<(RankedPassage, Epoch, Diff)>>, _, _, _>(
-            Pipeline,
-            "RankPassages",
-            |_capability, _info| {
-                let mut rankings = Rankings::new(&domain);
-                let mut waiting: BTreeMap<Epoch, (_, Updates)> = BTreeMap::new();
-                move |(input, frontier), output| {
-                    input.for_each(|capability, rows| {
-                        // A message without a capability would be one of no epoch; inputs send none.
-                        let Some(capability) = capability.retain_least(output.output_index()) else { return };
-                        for (row, at, diff) in rows.drain(..) {
-                            let waits = waiting.entry(at).or_insert_with(|| (capability.delayed(&at), Vec::new()));
-                            waits.1.push((row, diff));
-                        }
-                    });
-                    while let Some(entry) = waiting.first_entry() {
-                        if frontier.less_equal(entry.key()) {
-                            break;
-                        }
-                        let (at, (capability, rows)) = entry.remove_entry();
-                        let mut session = output.session(&capability);
-                        rankings.apply(rows).into_iter().for_each(|(row, diff)| session.give((row, at, diff)));
-                    }
-                }
-            },
-        )
-        .as_collection()
+    let mut rankings = Rankings::new(&domain);
+    by_epoch(passages.concat(questions), "RankPassages", move |rows| rankings.apply(rows))
 }
 
-/// Queries of mode `spread` where the pack ranks no passages: each a reject, so that nobody waits for an answer.
+/// Queries of modes that need facts of running text where the pack reads none: each a reject, so that nobody waits for an
+/// answer.
 pub fn unranked<'scope>(queries: Collection<'scope, (QueryId, Shared<Query>)>) -> Collection<'scope, Reject> {
-    queries.filter(|(_, query)| query.mode == Mode::Spread).map(|(id, _)| {
-        let reason = "mode spread ranks passages, and this domain pack keeps none; take mode trajectory, or a pack with a \
-                      language model, such as general";
-        rejected("queries", &id.0, Stage::Answer, None, reason.into())
+    queries.flat_map(|(id, query)| {
+        let mode = match query.mode {
+            Mode::Trajectory => return None,
+            Mode::Spread => "spread",
+            Mode::Evidence => "evidence",
+        };
+        let reason = format!(
+            "mode {mode} reads running text, and this domain pack keeps none; take mode trajectory, or a pack with a \
+             language model, such as general"
+        );
+        Some(rejected("queries", &id.0, Stage::Answer, None, reason))
     })
 }
 
@@ -111,7 +81,7 @@ impl Rankings {
     }
 
     /// Takes in the rows of an epoch. Gives the rows of rankings that came and went.
-    fn apply(&mut self, mut rows: Updates) -> Vec<(RankedPassage, Diff)> {
+    fn apply(&mut self, mut rows: Updates<Row>) -> Updates<RankedPassage> {
         consolidate(&mut rows);
         // What goes first, so that what comes under the same key is what stands.
         rows.sort_by_key(|(_, diff)| *diff);

@@ -7,26 +7,15 @@
 //! A changed name is told to all workers, and each compares it with its own share of the names: one block of dot products with
 //! all names of its category, spread over the workers. The changes of an epoch go together, as products of matrices.
 
-use std::collections::BTreeMap;
-
 use differential_dataflow::{AsCollection, Hashable};
-use hypercane_schemas::{ContentHash, Diff, Entity, EntityKey, Epoch, Fixed, Synonym, Vector};
-use timely::{
-    container::CapacityContainerBuilder,
-    dataflow::{
-        channels::pact::Pipeline,
-        operators::{Capability, Exchange, generic::operator::Operator, vec::Broadcast},
-    },
-};
+use hypercane_schemas::{ContentHash, Entity, EntityKey, Fixed, Synonym, Vector};
+use timely::dataflow::operators::{Exchange, vec::Broadcast};
 
 use crate::{
-    collection::Collection,
+    collection::{Collection, by_epoch},
     kernel::synonyms::{CosineJoin, EntityName, NameVector, guard, name_embedded_as},
     shared::Shared,
 };
-
-/// The changes of an epoch that is not complete, and the right to send what follows from them.
-type Waiting = (Capability<Epoch>, Vec<(Shared<NameVector>, Diff)>);
 
 /// The links between the names of the entities. Vectors are found by [`name_embedded_as`]; a name without one has no links.
 /// A link stands once, however often its entities do.
@@ -44,41 +33,15 @@ pub fn synonyms<'scope>(
         .distinct();
     let scope = changes.inner.scope();
     let (index, peers) = (scope.index() as u64, scope.peers() as u64);
-    changes
-        .inner
-        .broadcast()
-        .unary_frontier::<CapacityContainerBuilder<Vec<(Synonym, Epoch, Diff)>>, _, _, _>(
-            Pipeline,
-            "Synonyms",
-            move |_capability, _info| {
-                let mut join = CosineJoin::new(eta);
-                let mut waiting: BTreeMap<Epoch, Waiting> = BTreeMap::new();
-                move |(input, frontier), output| {
-                    input.for_each(|capability, changes| {
-                        // A message without a capability would be one of no epoch; operators send none.
-                        let Some(capability) = capability.retain_least(output.output_index()) else { return };
-                        for (row, at, diff) in changes.drain(..) {
-                            let entry = waiting.entry(at);
-                            entry.or_insert_with(|| (capability.delayed(&at), Vec::new())).1.push((row, diff));
-                        }
-                    });
-                    while let Some(entry) = waiting.first_entry() {
-                        if frontier.less_equal(entry.key()) {
-                            break;
-                        }
-                        let (at, (capability, changes)) = entry.remove_entry();
-                        let mut session = output.session(&capability);
-                        let owns = |row: &Shared<NameVector>| row.hashed() % peers == index;
-                        join.apply(changes, owns, |a, b, cosine, diff| {
-                            session.give((link(&a.name, &b.name, cosine, eta), at, diff));
-                        });
-                    }
-                }
-            },
-        )
-        // Who finds a link changes with the names that change beside it; it goes where it came.
-        .exchange(|(link, _, _)| link.hashed())
-        .as_collection()
+    let mut join = CosineJoin::new(eta);
+    let links = by_epoch(changes.inner.broadcast(), "Synonyms", move |changes| {
+        let owns = |row: &Shared<NameVector>| row.hashed() % peers == index;
+        let mut links = Vec::new();
+        join.apply(changes, owns, |a, b, cosine, diff| links.push((link(&a.name, &b.name, cosine, eta), diff)));
+        links
+    });
+    // Who finds a link changes with the names that change beside it; it goes where it came.
+    links.inner.exchange(|(link, _, _)| link.hashed()).as_collection()
 }
 
 /// The link between two names.

@@ -16,7 +16,8 @@ use hypercane_operators::{
     kernel::{EvidenceStep, evidence},
 };
 use hypercane_schemas::{
-    AnswerStep, Change, Entity, EntityKey, Epoch, Hyperedge, HyperedgeId, Part, Provenance, Query, RankedPassage,
+    AnswerStep, Change, Entity, EntityKey, Epoch, EvidenceRow, Hyperedge, HyperedgeId, Part, Provenance, Query,
+    RankedPassage,
 };
 
 use crate::{
@@ -38,6 +39,8 @@ pub struct Answer {
     pub steps: Vec<AnswerStep>,
     /// The passages, by rank.
     pub passages: Vec<RankedPassage>,
+    /// The paths of evidence, by rank.
+    pub evidence: Vec<EvidenceRow>,
     /// The facts behind the steps, where they are known.
     pub hyperedges: BTreeMap<HyperedgeId, Hyperedge>,
     /// Who takes part in them.
@@ -70,8 +73,11 @@ pub async fn ask_lake(
     let ranked = changes.rankings.into_iter().filter(|(.., diff)| *diff > 0);
     let mut passages: Vec<RankedPassage> = ranked.map(|(passage, ..)| passage).collect();
     passages.sort_by_key(|passage| passage.rank);
+    let found = changes.evidence.into_iter().filter(|(.., diff)| *diff > 0);
+    let mut evidence: Vec<EvidenceRow> = found.map(|(path, ..)| path).collect();
+    evidence.sort_by_key(|path| path.rank);
     let added = changes.answers.into_iter().filter(|(.., diff)| *diff > 0);
-    let mut answer = Answer { steps: added.map(|(step, ..)| step).collect(), passages, ..Answer::default() };
+    let mut answer = Answer { steps: added.map(|(step, ..)| step).collect(), passages, evidence, ..Answer::default() };
     answer.steps.sort_by_key(|step| (step.rank, step.step));
     let cited: BTreeSet<HyperedgeId> = answer.steps.iter().map(|step| step.hyperedge).collect();
     let facts = graph.hyperedges.iter().filter(|(fact, _, diff)| *diff > 0 && cited.contains(&fact.id));
@@ -135,6 +141,7 @@ impl Answer {
             match part {
                 Part::Step(step) => answer.steps.push(step),
                 Part::Passage(passage) => answer.passages.push(passage),
+                Part::Evidence(path) => answer.evidence.push(path),
             }
         }
         answer
@@ -142,11 +149,12 @@ impl Answer {
 
     /// Whether there is no evidence.
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty() && self.passages.is_empty()
+        self.steps.is_empty() && self.passages.is_empty() && self.evidence.is_empty()
     }
 
     /// The evidence for a reader or a generator: each numbered path with the parts of its score, its steps, and the documents
-    /// and bytes that they stand in; each passage with the parts of its score, what in it fits best, and where it stands.
+    /// and bytes that they stand in; each passage with the parts of its score, what in it fits best, and where it stands; each
+    /// path of evidence with the parts of its score and the entities that propagation is confident of.
     pub fn text(&self, domain: &Domain) -> String {
         let mut out = String::new();
         for path in self.steps.chunk_by(|a, b| a.rank == b.rank) {
@@ -168,8 +176,9 @@ impl Answer {
             );
             out.push_str(&self.steps_text(path, domain));
         }
-        let passages: Vec<String> = self.passages.iter().map(passage_text).collect();
-        out + &passages.join("\n\n")
+        let passages = self.passages.iter().map(passage_text);
+        let ranked: Vec<String> = passages.chain(self.evidence.iter().map(evidence_text)).collect();
+        out + &ranked.join("\n\n")
     }
 
     fn steps_text(&self, path: &[AnswerStep], domain: &Domain) -> String {
@@ -248,6 +257,37 @@ fn passage_text(passage: &RankedPassage) -> String {
         short(passage.relevance),
         passage.evidence,
         places(&passage.provenance),
+    )
+}
+
+fn evidence_text(path: &EvidenceRow) -> String {
+    let score = path.score;
+    let side = match (path.retained.is_empty(), path.supports) {
+        (true, _) => "fits the question by itself; no entity is confident enough".to_owned(),
+        (_, true) => "supports".to_owned(),
+        (_, false) => "diverges".to_owned(),
+    };
+    let same = match path.represented_by == path.rank {
+        true => String::new(),
+        false => format!(", says the same as {}", path.represented_by),
+    };
+    let entities: Vec<&str> = path.retained.iter().map(|entity| entity.0.as_str()).collect();
+    format!(
+        "Evidence {} {side}{same} (score {}: coverage {}, propagation {}, extraction {}, entry {}, relations {}; fit {}; \
+         contradiction {})\n{}\nEntities: {}\nSources: {}",
+        path.rank,
+        short(score.total),
+        short(score.coverage),
+        // Shares of one over all entities are small.
+        format_args!("{:.5}", score.propagation.to_f64()),
+        short(score.extraction),
+        short(score.entry),
+        short(score.relations),
+        short(score.retrieval),
+        short(path.contradiction),
+        path.text.trim_end(),
+        entities.join("; "),
+        places(&path.provenance),
     )
 }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hypercane_operators::Shared;
 use hypercane_schemas::{
-    AnswerStep, Conflict, Degree, Diff, Document, DocumentKey, Entity, Epoch, GroupKey, HorizonUpdate, Hyperedge,
-    Incidence, Precedence, Query, QueryId, RankedPassage, Reject,
+    AnswerStep, Conflict, Degree, Diff, Document, DocumentKey, Entity, Epoch, EvidenceRow, GroupKey, HorizonUpdate,
+    Hyperedge, Incidence, Precedence, Query, QueryId, RankedPassage, Reject,
 };
 
 /// Updates of one record kind.
@@ -31,6 +31,7 @@ pub struct Changes {
     pub conflicts: Updates<Conflict>,
     pub answers: Updates<AnswerStep>,
     pub rankings: Updates<RankedPassage>,
+    pub evidence: Updates<EvidenceRow>,
     pub rejects: Updates<Reject>,
     /// For each query the documents among whose facts a candidate came or went, and the groups of those facts.
     pub touched: Touched,
@@ -89,6 +90,7 @@ macro_rules! for_each_kind {
         $each!(conflicts);
         $each!(answers);
         $each!(rankings);
+        $each!(evidence);
         $each!(rejects);
     };
 }

@@ -264,6 +264,7 @@ fn encode(changes: Changes, epoch: Epoch, offsets: Offsets) -> Result<CommitBatc
     batch.add(&changes.conflicts)?;
     batch.add(&changes.answers)?;
     batch.add(&changes.rankings)?;
+    batch.add(&changes.evidence)?;
     batch.add(&changes.rejects)?;
     Ok(batch)
 }

@@ -11,15 +11,15 @@ use std::{
 };
 
 use hypercane_schemas::{
-    AnswerStep, Conflict, Degree, Diff, Document, Entity, Epoch, HorizonUpdate, Hyperedge, Incidence, Precedence,
-    Query, RankedPassage, Record, Reject,
+    AnswerStep, Conflict, Degree, Diff, Document, Entity, Epoch, EvidenceRow, HorizonUpdate, Hyperedge, Incidence,
+    Precedence, Query, RankedPassage, Record, Reject,
 };
 use jiff::Timestamp;
 
 use crate::connect::lake::{self, Lake, write_state};
 
 /// The tables that have a state.
-pub const TABLES: [&str; 12] = [
+pub const TABLES: [&str; 13] = [
     Document::TABLE,
     HorizonUpdate::TABLE,
     Query::TABLE,
@@ -31,6 +31,7 @@ pub const TABLES: [&str; 12] = [
     Conflict::TABLE,
     AnswerStep::TABLE,
     RankedPassage::TABLE,
+    EvidenceRow::TABLE,
     Reject::TABLE,
 ];
 
@@ -197,6 +198,7 @@ pub async fn export(
         Conflict,
         AnswerStep,
         RankedPassage,
+        EvidenceRow,
         Reject
     );
     Ok(())

@@ -8,7 +8,9 @@
 //! queries   -> upsert -> link -> candidates -> trajectory -> answers
 //!                          |        ^
 //!                          +--------|-----> rank_passages -> rankings
-//! vectors   ------------------------+-> passages --^   (from what extract gives, where the pack ranks passages)
+//!                          |        |          ^
+//! vectors   ---------------|--------+-> passages   (from what extract gives, where the pack reads running text)
+//!                          +---> asked ----> find_evidence <- hyperedges, entities; -> evidence
 //! ```
 
 use std::{
@@ -21,10 +23,10 @@ use std::{
 
 use differential_dataflow::{AsCollection, ExchangeData, Hashable};
 use hypercane_operators::{
-    Candidate, Collection, KeyedChange, Shared, candidates, canonicalize, cells, chunk, dedupe, degrees,
-    domain::Domain, embed, entities, extract, incidence, inject_horizons, kernel::PrecedenceRules, link,
-    order_conflicts, passages, precedence, rank_passages, reference_times, supersede, synthesize_changes, trajectory,
-    unify, unranked, upsert, value_conflicts,
+    Candidate, Collection, KeyedChange, Shared, asked, candidates, canonicalize, cells, chunk, dedupe, degrees,
+    domain::Domain, embed, entities, extract, find_evidence, incidence, inject_horizons, kernel::PrecedenceRules, link,
+    mentioned, order_conflicts, passages, precedence, rank_passages, reference_times, supersede, synthesize_changes,
+    trajectory, unify, unranked, upsert, value_conflicts,
 };
 use hypercane_schemas::{
     ContentHash, Document, DocumentKey, Epoch, GroupKey, HorizonUpdate, Mode, Query, QueryId, Vector,
@@ -140,8 +142,8 @@ pub fn live(
     let queries_linked = link(queries.clone(), entities.clone(), vectors.clone(), Arc::clone(domain));
     let embedded = embed(hyperedges.clone(), vectors.clone(), Arc::clone(domain));
     let of_mode = |mode| queries_linked.clone().filter(move |(_, query)| query.query.mode == mode);
-    let (ordered, ranked) = (of_mode(Mode::Trajectory), of_mode(Mode::Spread));
-    let candidates = candidates(ordered.clone(), embedded, Arc::clone(domain));
+    let (ordered, ranked, reasoned) = (of_mode(Mode::Trajectory), of_mode(Mode::Spread), of_mode(Mode::Evidence));
+    let candidates = candidates(ordered.clone(), embedded.clone(), Arc::clone(domain));
 
     let rules = Arc::new(PrecedenceRules::from(&**domain));
     let cells = cells(hyperedges.clone(), Arc::clone(&rules));
@@ -175,8 +177,12 @@ pub fn live(
     collect!(hyperedges, hyperedges.map(|(_, hyperedge)| hyperedge));
     collect!(degrees, degrees(incidence.clone(), domain.hub_degree()));
     collect!(incidence, incidence);
-    collect!(entities, entities.map(|(_, entity)| entity));
+    collect!(entities, entities.clone().map(|(_, entity)| entity));
     if domain.ranks_passages() {
+        let pack = Arc::clone(domain);
+        let asked = asked(reasoned, vectors.clone(), move |question| mentioned(question, &pack));
+        let hub = domain.hub_degree() as usize;
+        collect!(evidence, find_evidence(embedded, entities, vectors.clone(), asked, hub));
         let passages = passages(spoken, vectors);
         collect!(rankings, rank_passages(passages, ranked, Arc::clone(domain)));
     }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use hypercane_operators::domain::Domain;
 use hypercane_schemas::{
-    AnswerStep, Conflict, Degree, Diff, Entity, Epoch, Hyperedge, Incidence, Precedence, RankedPassage, Record, Reject,
+    AnswerStep, Conflict, Degree, Diff, Entity, Epoch, EvidenceRow, Hyperedge, Incidence, Precedence, RankedPassage,
+    Record, Reject,
 };
 
 use crate::{
@@ -80,6 +81,7 @@ pub async fn reconcile(
     put_right!(Conflict, computed.conflicts);
     put_right!(AnswerStep, computed.answers);
     put_right!(RankedPassage, computed.rankings);
+    put_right!(EvidenceRow, computed.evidence);
     let mut rejects = lake.read::<Reject>(None).await?;
     rejects.retain(|(reject, _)| reject.stage.is_derived());
     batch.add(&missing(rejects, computed.rejects, epoch))?;

@@ -6,13 +6,14 @@ use hypercane_schemas::{Cause, Change, ContentHash, Diff, DocumentKey, Epoch, Gr
 
 use crate::changes::{Changes, Moved};
 
-/// The steps and passages that came, went or moved in the epoch, by query, rank and step.
+/// The steps, passages and paths of evidence that came, went or moved in the epoch, by query, rank and step.
 ///
 /// A part whose place and horizon are the same and whose score alone differs has not moved.
 pub fn results(changes: &Changes, epoch: Epoch) -> Vec<ResultEvent> {
     let steps = changes.answers.iter().map(|(step, _, diff)| (Part::Step(step.clone()), *diff));
     let passages = changes.rankings.iter().map(|(passage, _, diff)| (Part::Passage(passage.clone()), *diff));
-    let parts: Vec<(Part, Diff)> = steps.chain(passages).collect();
+    let evidence = changes.evidence.iter().map(|(path, _, diff)| (Part::Evidence(path.clone()), *diff));
+    let parts: Vec<(Part, Diff)> = steps.chain(passages).chain(evidence).collect();
     let causes = Causes::new(changes);
     let mut old: BTreeMap<(QueryId, ContentHash), Vec<Part>> = BTreeMap::new();
     let mut new: Vec<Part> = Vec::new();
@@ -44,7 +45,7 @@ pub fn results(changes: &Changes, epoch: Epoch) -> Vec<ResultEvent> {
 fn horizon(part: &Part) -> Option<i32> {
     match part {
         Part::Step(step) => step.horizon_hours,
-        Part::Passage(_) => None,
+        Part::Passage(_) | Part::Evidence(_) => None,
     }
 }
 
@@ -56,7 +57,7 @@ fn order(event: &ResultEvent) -> (&QueryId, bool, (u16, u16)) {
 struct Causes<'a> {
     moved: &'a Moved,
     touched: BTreeMap<&'a QueryId, Vec<(&'a DocumentKey, &'a GroupKey)>>,
-    /// Changed documents whose passages came into a ranking, went or moved.
+    /// Changed documents whose passages or facts came into an answer, went or moved.
     ranked: BTreeMap<QueryId, BTreeSet<&'a DocumentKey>>,
 }
 
@@ -67,15 +68,17 @@ impl<'a> Causes<'a> {
             touched.entry(query).or_default().push((document, group));
         }
         let mut ranked: BTreeMap<QueryId, BTreeSet<&DocumentKey>> = BTreeMap::new();
-        for (passage, ..) in &changes.rankings {
-            let documents = passage.provenance.iter().map(|place| &place.document);
+        let passages = changes.rankings.iter().map(|(passage, ..)| (&passage.query, &passage.provenance));
+        let evidence = changes.evidence.iter().map(|(path, ..)| (&path.query, &path.provenance));
+        for (query, provenance) in passages.chain(evidence) {
+            let documents = provenance.iter().map(|place| &place.document);
             let changed = documents.filter(|document| changes.moved.documents.contains(document));
-            ranked.entry(passage.query.clone()).or_default().extend(changed);
+            ranked.entry(query.clone()).or_default().extend(changed);
         }
         Self { moved: &changes.moved, touched, ranked }
     }
 
-    /// The changed documents among whose facts a candidate came or went, or whose passages changed in the ranking. Where there
+    /// The changed documents among whose facts a candidate came or went, or whose passages or facts changed in the answer. Where there
     /// is none, every changed document: the candidates are of unchanged ones, and one of the others moved their reference
     /// time; or the passages are, and one of the others leads to them.
     fn of(&self, query: &QueryId) -> Cause {

@@ -6,8 +6,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use differential_dataflow::consolidation::consolidate;
 use hypercane_operators::{Shared, domain::Domain};
 use hypercane_schemas::{
-    AnswerStep, Conflict, ContentHash, Degree, Diff, Document, Entity, Epoch, GroupKey, HorizonUpdate, Hyperedge,
-    HyperedgeId, Incidence, Precedence, Query, RankedPassage, Record, Reject, Vector,
+    AnswerStep, Conflict, ContentHash, Degree, Diff, Document, Entity, Epoch, EvidenceRow, GroupKey, HorizonUpdate,
+    Hyperedge, HyperedgeId, Incidence, Precedence, Query, RankedPassage, Record, Reject, Vector,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -157,6 +157,7 @@ async fn whole(
     compare!(Conflict, rebuilt.conflicts);
     compare!(AnswerStep, rebuilt.answers);
     compare!(RankedPassage, rebuilt.rankings);
+    compare!(EvidenceRow, rebuilt.evidence);
     // What could not be decoded or was lost never was a record, so nothing in the input tables tells of it.
     let mut rejects = lake.read::<Reject>(Some(epoch)).await?;
     rejects.retain(|(reject, _)| reject.stage.is_derived());

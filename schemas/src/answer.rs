@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ContentHash, DocumentKey, Epoch, Fixed, GroupKey, HyperedgeId, Provenance, QueryId, RankedPassage};
+use crate::{
+    ContentHash, DocumentKey, Epoch, EvidenceRow, Fixed, GroupKey, HyperedgeId, Provenance, QueryId, RankedPassage,
+};
 
 /// The parts of a trajectory's score (OKH-RAG eq. 5), each before its weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema)]
@@ -70,8 +72,8 @@ pub enum Change {
 /// Why an answer changed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Cause {
-    /// Documents that came, changed or went in this epoch and whose facts are candidates of the query, or whose passages came
-    /// into its ranking, went from it or moved in it; every one of this epoch where that explains nothing.
+    /// Documents that came, changed or went in this epoch and whose facts are candidates of the query, or whose passages or
+    /// evidence came into its answer, went from it or moved in it; every one of this epoch where that explains nothing.
     pub documents: Vec<DocumentKey>,
     /// Groups whose reference time a `horizons` record set, moved or took away in this epoch.
     pub horizons: Vec<GroupKey>,
@@ -87,6 +89,8 @@ pub enum Part {
     Step(AnswerStep),
     /// A passage of a ranking.
     Passage(RankedPassage),
+    /// A path of evidence.
+    Evidence(EvidenceRow),
 }
 
 impl Part {
@@ -95,14 +99,16 @@ impl Part {
         match self {
             Self::Step(step) => &step.query,
             Self::Passage(passage) => &passage.query,
+            Self::Evidence(path) => &path.query,
         }
     }
 
-    /// Its rank and step; the one step of a passage is 1.
+    /// Its rank and step; the one step of a passage or a path of evidence is 1.
     pub fn place(&self) -> (u16, u16) {
         match self {
             Self::Step(step) => (step.rank, step.step),
             Self::Passage(passage) => (passage.rank, 1),
+            Self::Evidence(path) => (path.rank, 1),
         }
     }
 
@@ -111,6 +117,7 @@ impl Part {
         match self {
             Self::Step(step) => step.hyperedge.0,
             Self::Passage(passage) => passage.passage,
+            Self::Evidence(path) => path.hyperedge.0,
         }
     }
 
@@ -119,6 +126,7 @@ impl Part {
         match self {
             Self::Step(step) => &step.provenance,
             Self::Passage(passage) => &passage.provenance,
+            Self::Evidence(path) => &path.provenance,
         }
     }
 }
@@ -130,7 +138,7 @@ pub struct ResultEvent {
     pub epoch: Epoch,
     /// What happened.
     pub change: Change,
-    /// The step or the passage as it is now; for `went`, as it was.
+    /// The step, passage or path as it is now; for `went`, as it was.
     #[serde(flatten)]
     pub part: Part,
     /// Its former rank and step, for `moved`.

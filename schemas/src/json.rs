@@ -3,15 +3,15 @@
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 
 use crate::{
-    AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, ModelText,
-    Precedence, Query, RankedPassage, Record, Reject, ResultEvent, Synonym,
+    AnswerStep, Conflict, Degree, Document, Entity, EvidenceRow, HorizonUpdate, Hyperedge, Incidence, ModelOutput,
+    ModelText, Precedence, Query, RankedPassage, Record, Reject, ResultEvent, Synonym,
 };
 
 /// Name of the schema of result messages, which are no table.
 pub const RESULTS: &str = "results";
 
 /// The names that [`schema`] knows: input records, results, then what follows from input.
-pub const NAMES: [&str; 16] = [
+pub const NAMES: [&str; 17] = [
     Document::TABLE,
     HorizonUpdate::TABLE,
     Query::TABLE,
@@ -20,6 +20,7 @@ pub const NAMES: [&str; 16] = [
     Conflict::TABLE,
     Degree::TABLE,
     Entity::TABLE,
+    EvidenceRow::TABLE,
     Hyperedge::TABLE,
     Incidence::TABLE,
     ModelOutput::TABLE,
@@ -51,6 +52,7 @@ pub fn schema(name: &str) -> Option<Schema> {
         Conflict::TABLE => written::<Conflict>(),
         Degree::TABLE => written::<Degree>(),
         Entity::TABLE => written::<Entity>(),
+        EvidenceRow::TABLE => written::<EvidenceRow>(),
         Hyperedge::TABLE => written::<Hyperedge>(),
         Incidence::TABLE => written::<Incidence>(),
         ModelOutput::TABLE => written::<ModelOutput>(),

@@ -21,6 +21,8 @@ pub enum Mode {
     /// A ranking of passages by what they say and by what they name in common. The domain pack must be one that reads
     /// texts by a language model, as `general` does.
     Spread,
+    /// Paths of evidence from what the question names (HyCE-RAG). The domain pack must be one that reads texts by a language model.
+    Evidence,
 }
 
 /// A question that stands until it is deleted (null payload on topic `queries`).

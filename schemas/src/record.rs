@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, ModelText,
-    Precedence, Query, RankedPassage, Reject, Synonym,
+    AnswerStep, Conflict, Degree, Document, Entity, EvidenceRow, HorizonUpdate, Hyperedge, Incidence, ModelOutput,
+    ModelText, Precedence, Query, RankedPassage, Reject, Synonym,
 };
 
 /// A record kind: one table of the lake, one JSON Schema file.
@@ -290,6 +290,26 @@ impl Record for RankedPassage {
             text("text"),
             text("evidence"),
             number("relevance"),
+            Field::new("score", structure(score.into()), false),
+            provenance("provenance"),
+        ]
+    }
+}
+
+impl Record for EvidenceRow {
+    const TABLE: &'static str = "evidence";
+
+    fn columns() -> Vec<Field> {
+        let score = ["coverage", "propagation", "extraction", "entry", "relations", "retrieval", "total"].map(number);
+        vec![
+            text("query"),
+            integer("rank"),
+            text("hyperedge"),
+            text("text"),
+            list("retained", DataType::Utf8),
+            integer("represented_by"),
+            flag("supports"),
+            number("contradiction"),
             Field::new("score", structure(score.into()), false),
             provenance("provenance"),
         ]

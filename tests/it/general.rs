@@ -70,7 +70,7 @@ fn step() -> impl Strategy<Value = Step> {
         Step::Document(DocumentKey(key.clone()), Some(document(&key, TITLES[title], &sentences)))
     });
     let drop = key.prop_map(|key| Step::Document(DocumentKey(key), None));
-    let mode = prop::sample::select(&[Mode::Trajectory, Mode::Spread][..]);
+    let mode = prop::sample::select(&[Mode::Trajectory, Mode::Spread, Mode::Evidence][..]);
     let ask = (0..QUESTIONS.len(), mode, any::<bool>()).prop_map(|(number, mode, stands)| {
         let id = QueryId(format!("query-{number}"));
         let query = Query {

@@ -193,7 +193,7 @@ pub fn apart_as_together(history: &History, n_workers: usize, domain: &Arc<Domai
         }
         count!(
             documents, horizons, queries, rejects, hyperedges, incidence, degrees, entities, precedence, conflicts,
-            answers, rankings
+            answers, rankings, evidence
         );
         if !split.is_empty() {
             return Err(format!("{n_workers} workers, epoch {}: {}", epoch + 1, split.join(", ")));
@@ -245,6 +245,7 @@ pub fn accumulate(state: &mut State, changes: Changes) {
     add(&mut state.conflicts, changes.conflicts, Clone::clone);
     add(&mut state.answers, changes.answers, Clone::clone);
     add(&mut state.rankings, changes.rankings, Clone::clone);
+    add(&mut state.evidence, changes.evidence, Clone::clone);
     add(&mut state.rejects, changes.rejects, |row| (row.key.clone(), row.reason.clone()));
 }
 
@@ -273,7 +274,7 @@ pub fn compare(found: &State, wanted: &State) -> Result<(), String> {
     }
     compare!(
         documents, rejects, horizons, hyperedges, incidence, degrees, entities, precedence, conflicts, answers,
-        rankings
+        rankings, evidence
     );
     Ok(())
 }

@@ -11,16 +11,18 @@ use hypercane_operators::{
     Candidate, Embedded, LinkedQuery, PlacedPassage, Shared,
     assertion::Assertion,
     domain::Domain,
+    evidence_rows,
     extract::{Extracted, read},
+    fact,
     kernel::{
         self, link,
         passages::{Asked, First, Passage, PassageIndex, PassageSettings, Scratch},
     },
-    question_embedded_as, ranked_passage,
+    mentioned, named, question_embedded_as, ranked_passage,
 };
 use hypercane_schemas::{
-    AnswerStep, Category, Cell, Conflict, ContentHash, Degree, Document, DocumentKey, Entity, EntityKey, Fixed,
-    GroupKey, HorizonUpdate, Hyperedge, HyperedgeId, Incidence, Mode, Precedence, Provenance, Query, QueryId,
+    AnswerStep, Category, Cell, Conflict, ContentHash, Degree, Document, DocumentKey, Entity, EntityKey, EvidenceRow,
+    Fixed, GroupKey, HorizonUpdate, Hyperedge, HyperedgeId, Incidence, Mode, Precedence, Provenance, Query, QueryId,
     RankedPassage,
 };
 use jiff::Timestamp;
@@ -41,6 +43,7 @@ pub struct State {
     pub rejects: BTreeMap<(String, String), isize>,
     pub answers: BTreeMap<AnswerStep, isize>,
     pub rankings: BTreeMap<RankedPassage, isize>,
+    pub evidence: BTreeMap<EvidenceRow, isize>,
 }
 
 /// The state that follows from what stands.
@@ -134,7 +137,30 @@ pub fn state(
             *state.rankings.entry(passage).or_default() += 1;
         }
     }
+    let reasoned: Vec<&Query> = queries.values().filter(|query| query.mode == Mode::Evidence).collect();
+    for path in reasoned.iter().flat_map(|query| evidence(query, &state, domain)).collect::<Vec<_>>() {
+        *state.evidence.entry(path).or_default() += 1;
+    }
     state
+}
+
+/// The evidence of a question, over all facts at once. Names are not embedded here.
+fn evidence(query: &Query, state: &State, domain: &Domain) -> Vec<EvidenceRow> {
+    let embedded = state.hyperedges.keys().map(|hyperedge| {
+        let vector = Some(vector(hyperedge.embedded_as));
+        Embedded::new(Shared::new(hyperedge.clone()), vector, domain)
+    });
+    let facts = embedded.map(|embedded| (embedded.hyperedge.id, Shared::new(fact(&embedded)))).collect();
+    let names = state.entities.keys().map(|entity| (entity.key.clone(), Shared::new(named(entity, None)))).collect();
+    let asked = kernel::facts::Asked {
+        vector: Some(vector(question_embedded_as(&query.question))),
+        mentions: mentioned(&query.question, domain).into_keys().map(|key| (key, None)).collect(),
+        as_of: query.as_of,
+    };
+    let hub = domain.hub_degree() as usize;
+    let chain = kernel::facts::evidence(&facts, &names, &asked, hub, &kernel::ChainSettings::lifted());
+    let by_id: BTreeMap<HyperedgeId, &Hyperedge> = state.hyperedges.keys().map(|fact| (fact.id, fact)).collect();
+    evidence_rows(&query.id, &chain, |id| by_id.get(&id).map(|fact| Shared::new((*fact).clone())))
 }
 
 /// Every passage once, with all documents that have it.

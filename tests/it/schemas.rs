@@ -5,8 +5,8 @@ use std::{fs, path::Path};
 
 use arrow_schema::{DataType, Field};
 use hypercane_schemas::{
-    AnswerStep, Conflict, Degree, Document, Entity, HorizonUpdate, Hyperedge, Incidence, ModelOutput, ModelText,
-    Precedence, Query, RankedPassage, Record, Reject, Synonym, json,
+    AnswerStep, Conflict, Degree, Document, Entity, EvidenceRow, HorizonUpdate, Hyperedge, Incidence, ModelOutput,
+    ModelText, Precedence, Query, RankedPassage, Record, Reject, Synonym, json,
 };
 use serde_json::Value;
 
@@ -34,6 +34,7 @@ fn columns_are_the_fields_of_the_records_and_of_their_schemas() {
     check::<Query>();
     check::<AnswerStep>();
     check::<RankedPassage>();
+    check::<EvidenceRow>();
     check::<Conflict>();
     check::<Degree>();
     check::<Entity>();

@@ -96,6 +96,11 @@ fn name(text: &str) -> String {
     format!("name:{}", name_key(text))
 }
 
+/// The key of what has this name.
+pub fn name_entity(text: &str) -> EntityKey {
+    EntityKey(name(text))
+}
+
 /// Whether a mention names something that other texts may name too: not the document itself, its title, or a mere notion.
 pub fn is_name(mention: &Mention) -> bool {
     mention.role == "mention" && mention.kind != CONCEPT

@@ -53,8 +53,6 @@ pub struct ChainSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Lift {
-    /// Power of s~_vec in eq. 22, at least 1, the value as published. Above it, the restart keeps to entities that fit best.
-    pub similarity_power: f64,
     /// Power of an entry entity's degree by which its share of the restart shrinks; 0 as published: each alike (eq. 22).
     pub entry_rarity: f64,
     /// Power of s_hyp by which the walk prefers hyperedges; 0 as published: each alike (eq. 26).
@@ -65,7 +63,7 @@ pub struct Lift {
 
 impl Default for Lift {
     fn default() -> Self {
-        Self { similarity_power: 1.0, entry_rarity: 0.0, relevance_power: 0.0, retrieval_weight: 0.0 }
+        Self { entry_rarity: 0.0, relevance_power: 0.0, retrieval_weight: 0.0 }
     }
 }
 
@@ -99,11 +97,11 @@ impl ChainSettings {
             nearest_entities: 0,
             beta: 0.3,
             hyperedges: 200,
-            alpha: 0.1,
+            alpha: 0.0,
             lambda: 0.1,
-            retained: 0.005,
-            weights: EvidenceWeights { coverage: 0.4, propagation: 8.0, entry: 0.0, ..EvidenceWeights::default() },
-            lift: Lift { similarity_power: 3.0, relevance_power: 1.0, ..Lift::default() },
+            retained: 0.002,
+            weights: EvidenceWeights { coverage: 0.4, propagation: 16.0, entry: 0.2, ..EvidenceWeights::default() },
+            lift: Lift { entry_rarity: 1.0, relevance_power: 4.0, ..Lift::default() },
             ..Self::default()
         }
     }
@@ -225,8 +223,7 @@ impl<E: Ord + Clone, V: Ord + Clone> QueryHypergraph<'_, E, V> {
     /// The evidence in it (eq. 22 to 40); what was retrieved is left to the caller.
     pub(super) fn chain(self, settings: &ChainSettings) -> Chain<E, V> {
         let Self { graph, entry, retrieval, similarity, extractions, in_conflict } = self;
-        let Lift { similarity_power, entry_rarity, relevance_power, retrieval_weight } = settings.lift;
-        let similarity: Vec<f64> = similarity.into_iter().map(|fit| fit.powf(similarity_power)).collect();
+        let Lift { entry_rarity, relevance_power, retrieval_weight } = settings.lift;
         let mut relevance = query_relevance(&similarity, &[], settings.alpha);
         for (entity, degree) in &entry {
             relevance[*entity as usize] += (1.0 - settings.alpha) * (*degree as f64).powf(-entry_rarity);

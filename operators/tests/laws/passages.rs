@@ -140,9 +140,9 @@ fn vector(at: &[i16]) -> Vector {
     Vector(at.iter().map(|x| f32::from(*x) / length).collect())
 }
 
-/// Every other question is one of mode `spread`.
+/// Questions of all modes.
 fn query(asked: &AskedSpec) -> Query {
-    let mode = if asked.asks.len().is_multiple_of(2) { Mode::Spread } else { Mode::Trajectory };
+    let mode = [Mode::Spread, Mode::Evidence, Mode::Trajectory][asked.asks.len() % 3];
     Query { mode, parameters: QueryParameters { passages: 2, ..QueryParameters::default() }, ..asked.query() }
 }
 
@@ -220,30 +220,31 @@ fn rankings(input: &Input, domain: &Domain) -> Rows {
     rows
 }
 
-/// A reject for every query of mode `spread`.
+/// A reject for every query of a mode that reads running text.
 fn told(input: &Input, _: &Domain) -> Rows {
     let mut rows = Rows::default();
-    for ((id, query), count) in standing!(input, Query).filter(|((_, query), _)| query.mode == Mode::Spread) {
-        let told = unranked_reject(id);
-        assert_eq!((told.stage, &told.key), (Stage::Answer, &query.id.0));
+    for ((id, query), count) in standing!(input, Query) {
+        let mode = match query.mode {
+            Mode::Trajectory => continue,
+            Mode::Spread => "spread",
+            Mode::Evidence => "evidence",
+        };
+        let reason = format!(
+            "mode {mode} reads running text, and this domain pack keeps none; take mode trajectory, or a pack with a \
+             language model, such as general"
+        );
+        let told = Reject {
+            id: ContentHash::of_parts(["queries", &id.0, "", &reason]),
+            topic: "queries".into(),
+            partition: None,
+            offset: None,
+            key: id.0.clone(),
+            stage: Stage::Answer,
+            line: None,
+            reason,
+            payload_base64: String::new(),
+        };
         rows.add(Row::Reject(Box::new(told)), count);
     }
     rows
-}
-
-/// What is told of a query that can't be ranked.
-fn unranked_reject(id: &QueryId) -> Reject {
-    let reason = "mode spread ranks passages, and this domain pack keeps none; take mode trajectory, or a pack with a \
-                  language model, such as general";
-    Reject {
-        id: ContentHash::of_parts(["queries", &id.0, "", reason]),
-        topic: "queries".into(),
-        partition: None,
-        offset: None,
-        key: id.0.clone(),
-        stage: Stage::Answer,
-        line: None,
-        reason: reason.into(),
-        payload_base64: String::new(),
-    }
 }

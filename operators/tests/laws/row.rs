@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, btree_map::Entry};
 
 use hypercane_operators::{
-    Candidate, Embedded, KeyedChange, LinkedQuery, PlacedPassage, Shared, assertion::Assertion, extract::Extracted,
-    kernel::Chunk,
+    Candidate, Embedded, KeyedChange, LinkedQuery, PlacedPassage, Shared,
+    assertion::Assertion,
+    extract::Extracted,
+    kernel::{Chunk, facts::Asked},
 };
 use hypercane_schemas::{
-    AnswerStep, Cell, Conflict, ContentHash, Degree, Diff, Document, DocumentKey, Entity, EntityKey, GroupKey,
-    HorizonUpdate, Hyperedge, HyperedgeId, Incidence, Precedence, Query, QueryId, RankedPassage, Reject, Synonym,
-    Vector,
+    AnswerStep, Cell, Conflict, ContentHash, Degree, Diff, Document, DocumentKey, Entity, EntityKey, EvidenceRow,
+    GroupKey, HorizonUpdate, Hyperedge, HyperedgeId, Incidence, Precedence, Query, QueryId, RankedPassage, Reject,
+    Synonym, Vector,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -43,6 +45,8 @@ pub enum Row {
     Expanded((HyperedgeId, EntityKey)),
     Placed((ContentHash, Shared<PlacedPassage>)),
     Ranked(Box<RankedPassage>),
+    Asked((QueryId, Shared<Asked>)),
+    Evidence(Box<EvidenceRow>),
 }
 
 /// Rows with how often each stands.

@@ -75,6 +75,7 @@ pub(super) struct Arguments {
 enum Mode {
     Trajectory,
     Spread,
+    Evidence,
 }
 
 impl From<Mode> for hypercane_schemas::Mode {
@@ -82,6 +83,7 @@ impl From<Mode> for hypercane_schemas::Mode {
         match mode {
             Mode::Trajectory => Self::Trajectory,
             Mode::Spread => Self::Spread,
+            Mode::Evidence => Self::Evidence,
         }
     }
 }
@@ -101,6 +103,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         for passage in &answer.passages {
             println!("{}", serde_json::to_string(passage)?);
+        }
+        for path in &answer.evidence {
+            println!("{}", serde_json::to_string(path)?);
         }
     } else if answer.is_empty() {
         println!("There is no evidence for this question.");

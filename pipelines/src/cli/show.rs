@@ -17,6 +17,10 @@ pub(super) fn event(event: &ResultEvent) -> String {
             let title = if passage.title.is_empty() { String::new() } else { format!("{}: ", passage.title) };
             return format!("{sign} {}  {title}{said}{from}", passage.rank);
         }
+        Part::Evidence(path) => {
+            let side = if path.supports { "" } else { "diverges: " };
+            return format!("{sign} {}  {side}{}{from}", path.rank, path.text);
+        }
     };
     let at = step.issued_at.map_or_else(String::new, |at| format!(" {}", at.strftime("%d %b %H:%MZ")));
     let horizon = step.horizon_hours.map_or_else(String::new, |hours| match hours {

@@ -7,6 +7,7 @@
 //! their vectors change is worked out again.
 
 mod index;
+mod plain;
 mod pool;
 mod reach;
 mod standing;
@@ -18,6 +19,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use index::FactIndex;
+pub use plain::evidence;
 pub use pool::Pool;
 pub use reach::Reach;
 pub use standing::{Changes, Evidence, Standing};
@@ -47,7 +49,7 @@ pub struct NamedEntity {
 }
 
 /// A question.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Asked {
     /// Its vector, of length one; `None` until it is recorded.
     pub vector: Option<Vector>,

@@ -1,17 +1,14 @@
 //! Evidence that is kept equals evidence that is worked out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hypercane_schemas::{ContentHash, EntityKey, Fixed, HyperedgeId, QueryId, Vector};
 use jiff::Timestamp;
 use proptest::prelude::*;
 
-use super::{Asked, Changes, Fact, NamedEntity, Pool, Standing, pool::Scored};
+use super::{Asked, Changes, Fact, NamedEntity, Pool, Standing, plain, pool::Scored};
 use crate::{
-    kernel::{
-        Chain, ChainSettings, Extraction, Hypergraph, Lift, Mentioned, NamedBy, Surroundings, chain, cosine_of_units,
-        entry, synonyms::ETA,
-    },
+    kernel::{ChainSettings, Lift},
     shared::Shared,
 };
 
@@ -34,60 +31,11 @@ fn moment(hour: i64) -> Timestamp {
     Timestamp::from_second(hour * 3600).unwrap()
 }
 
-/// What stands, and the plain definition of a question's evidence over it.
+/// What stands.
 #[derive(Clone, Debug, Default)]
 struct Corpus {
-    facts: std::collections::BTreeMap<HyperedgeId, Shared<Fact>>,
-    names: std::collections::BTreeMap<EntityKey, Shared<NamedEntity>>,
-}
-
-impl Corpus {
-    fn evidence(&self, asked: &Asked, settings: &ChainSettings) -> Chain<HyperedgeId, EntityKey> {
-        let incidences = |may_use: &dyn Fn(&Fact) -> bool| {
-            let used = self.facts.iter().filter(|(_, fact)| may_use(fact));
-            let of_all = used.flat_map(|(id, fact)| fact.entities.iter().map(|entity| (*id, entity.clone())));
-            Hypergraph::new(of_all.collect::<Vec<_>>())
-        };
-        let (whole, graph) = (incidences(&|_| true), incidences(&|fact| asked.may_use(fact)));
-        let vector = |key: &EntityKey| self.names.get(key).and_then(|named| named.vector.as_ref());
-        let cosine = |a: Option<&Vector>, b: Option<&Vector>| Some(cosine_of_units(&a?.0, &b?.0));
-        let mut mentioned = Vec::new();
-        for (mention, (key, of_mention)) in (0..).zip(&asked.mentions) {
-            for entity in whole.entities() {
-                let aliases = self.names.get(entity).map(|named| &named.aliases[..]).unwrap_or_default();
-                let by = [
-                    (entity == key).then_some(NamedBy::Name),
-                    aliases.contains(key).then_some(NamedBy::Alias),
-                    cosine(of_mention.as_ref(), vector(entity)).is_some_and(|c| c > ETA).then_some(NamedBy::Synonym),
-                ];
-                mentioned.extend(by.into_iter().flatten().map(|by| Mentioned { mention, by, entity: entity.clone() }));
-            }
-        }
-        let near = |entity: &EntityKey| Some((entity.clone(), cosine(vector(entity), asked.vector.as_ref())?));
-        let entry = entry(mentioned, whole.entities().iter().filter_map(near), settings.nearest_entities);
-        let held = |at: u32| &self.facts[&graph.hyperedges()[at as usize]];
-        let around = Surroundings {
-            graph: &graph,
-            entry: &graph.entities_among(entry.keys()),
-            carries: &|at| {
-                let entity = whole.entity(&graph.entities()[at as usize]).unwrap();
-                whole.hyperedges_of(entity).len() <= HUB
-            },
-            relevance: &|at| cosine(held(at).vector.as_ref(), asked.vector.as_ref()).unwrap_or(0.0).max(0.0),
-            similarity: &|at| {
-                cosine(vector(&graph.entities()[at as usize]), asked.vector.as_ref()).unwrap_or(0.0).max(0.0)
-            },
-            degree: &|at| whole.hyperedges_of(whole.entity(&graph.entities()[at as usize]).unwrap()).len(),
-            extraction: &|at| Extraction {
-                confidence: held(at).confidence.to_f64(),
-                relations: &[0.5, 0.5][..held(at).relations.len()],
-            },
-            in_conflict: &|_| false,
-        };
-        let mut chain = chain(&around, settings);
-        chain.retrieved.clear();
-        chain
-    }
+    facts: BTreeMap<HyperedgeId, Shared<Fact>>,
+    names: BTreeMap<EntityKey, Shared<NamedEntity>>,
 }
 
 /// What one change does.
@@ -157,12 +105,12 @@ proptest! {
     ) {
         let mut standing = Standing::new(HUB, settings);
         let mut corpus = Corpus::default();
-        let mut questions = std::collections::BTreeMap::new();
+        let mut questions = BTreeMap::new();
         for epoch in epochs {
             let mut changes = Changes::default();
             // Of several steps under one key the last one counts, as in an epoch of the dataflow.
             let (mut facts, mut names, mut asked) =
-                (std::collections::BTreeMap::new(), std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
+                (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
             for step in epoch {
                 match step {
                     Step::Fact(number, fact) => _ = facts.insert(id(number), Some(Shared::new(fact))),
@@ -204,7 +152,8 @@ proptest! {
                 let mut evidence = standing.evidence(&id).unwrap().clone();
                 prop_assert!(concerned.contains(&id) || before.as_ref() == Some(&evidence), "{id:?} changed unheard");
                 evidence.chain.retrieved.clear();
-                prop_assert_eq!(&evidence.chain, &corpus.evidence(&questions[&id], &settings));
+                let plain = plain::evidence(&corpus.facts, &corpus.names, &questions[&id], HUB, &settings);
+                prop_assert_eq!(&evidence.chain, &plain);
             }
         }
     }
@@ -214,7 +163,7 @@ proptest! {
         n in 0..4usize,
         changes in prop::collection::vec((0..12u32, prop::option::of(0..5u8)), 0..60),
     ) {
-        let mut all: std::collections::BTreeMap<u32, u8> = std::collections::BTreeMap::new();
+        let mut all: BTreeMap<u32, u8> = BTreeMap::new();
         let scored = |(slot, score): (&u32, &u8)| Scored { score: f64::from(*score), id: *slot, slot: *slot };
         let mut pool = Pool::new(n, []);
         for (slot, score) in changes {

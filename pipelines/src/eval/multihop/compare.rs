@@ -64,7 +64,6 @@ pub async fn ablations(
     let lowered = |lift| EvidenceRun { settings: ChainSettings { lift, ..beyond.settings }, ..beyond };
     for (change, run) in [
         ("", beyond),
-        ("similarity as published", lowered(Lift { similarity_power: 1.0, ..lift })),
         ("entry entities alike, as published", lowered(Lift { entry_rarity: 0.0, ..lift })),
         ("walk as published", lowered(Lift { relevance_power: 0.0, ..lift })),
         ("no fused score of passages", EvidenceRun { fused_weight: 0.0, ..beyond }),

@@ -47,7 +47,7 @@ impl Default for EvidenceRun {
 impl EvidenceRun {
     /// With what is beyond the paper: the question's words in the walk, and the passage's fused score.
     pub fn lifted() -> Self {
-        Self { settings: ChainSettings::lifted(), fused_weight: 2.0, ..Self::default() }
+        Self { settings: ChainSettings::lifted(), fused_weight: 0.5, ..Self::default() }
     }
 
     /// Asks every question.

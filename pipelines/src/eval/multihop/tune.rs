@@ -54,7 +54,7 @@ impl Tuned for EvidenceRun {
     const CHOICES: &'static [Choice<Self>] = &[
         (|run, x| run.settings.nearest_entities = x as usize, &[0.0, 1.0, 2.0, 5.0, 10.0]),
         (|run, x| run.settings.beta = x, &[0.0, 0.1, 0.2, 0.3, 0.5, 0.7]),
-        (|run, x| run.settings.hyperedges = x as usize, &[15.0, 25.0, 50.0, 100.0, 200.0]),
+        (|run, x| run.settings.hyperedges = x as usize, &[15.0, 25.0, 50.0, 100.0, 200.0, 400.0]),
         (|run, x| run.settings.alpha = x, &[0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0]),
         (|run, x| run.settings.lambda = x, &[0.1, 0.2, 0.3, 0.5, 0.7, 0.9]),
         (|run, x| run.settings.retained = x, &[0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.04]),
@@ -63,7 +63,6 @@ impl Tuned for EvidenceRun {
         (|run, x| run.settings.weights.entry = x, &[0.0, 0.05, 0.1, 0.2, 0.4]),
     ];
     const BEYOND: &'static [Choice<Self>] = &[
-        (|run, x| run.settings.lift.similarity_power = x, &[1.0, 2.0, 3.0, 4.0, 6.0, 8.0]),
         (|run, x| run.settings.lift.entry_rarity = x, &[0.0, 0.25, 0.5, 0.75, 1.0, 1.5]),
         (|run, x| run.settings.lift.relevance_power = x, &[0.0, 1.0, 2.0, 3.0, 4.0, 6.0]),
         (|run, x| run.settings.lift.retrieval_weight = x, &[0.0, 0.5, 1.0, 2.0, 4.0]),
