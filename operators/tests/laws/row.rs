@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, btree_map::Entry};
 
 use hypercane_operators::{
-    Candidate, Embedded, KeyedChange, LinkedQuery, PlacedPassage, Shared, assertion::Assertion, extract::Extracted,
+    Candidate, Embedded, KeyedChange, LinkedQuery, PlacedPassage, Shared,
+    assertion::Assertion,
+    extract::{Extracted, RecordedAnswer},
     kernel::Chunk,
 };
 use hypercane_schemas::{
@@ -21,6 +23,7 @@ pub enum Row {
     Horizon((GroupKey, HorizonUpdate)),
     Document((DocumentKey, Shared<Document>)),
     Chunk((DocumentKey, Shared<Chunk>)),
+    Recorded((ContentHash, RecordedAnswer)),
     Extracted((DocumentKey, Shared<Extracted>)),
     Reject(Box<Reject>),
     Assertion(Shared<Assertion>),
