@@ -195,8 +195,11 @@ pub fn extract_answered<'scope>(
     with_rejects(read_once(answered, move |chunk, answer| read_answered(chunk, answer, &domain)))
 }
 
+/// What a chunk of a document says, or why it could not be read.
+type Read = Result<(DocumentKey, Shared<Extracted>), Box<(DocumentKey, Failure)>>;
+
 fn with_rejects(
-    read: Collection<'_, Result<(DocumentKey, Shared<Extracted>), Box<(DocumentKey, Failure)>>>,
+    read: Collection<'_, Read>,
 ) -> (Collection<'_, (DocumentKey, Shared<Extracted>)>, Collection<'_, Reject>) {
     let (extracted, failures) = split_results(read);
     let rejects = failures.map(|(key, failure)| reject(&key, &failure));
@@ -239,11 +242,10 @@ impl Known {
 type Answered = (DocumentKey, Shared<Chunk>, Option<RecordedAnswer>);
 
 /// What `read` gives for every chunk and its answer; it is called once for each text, as answered, as long as that stands.
-#[allow(clippy::type_complexity)]
 fn read_once<'scope>(
     chunks: Collection<'scope, Answered>,
     mut read: impl FnMut(&Chunk, Option<&str>) -> Result<Extracted, Failure> + 'static,
-) -> Collection<'scope, Result<(DocumentKey, Shared<Extracted>), Box<(DocumentKey, Failure)>>> {
+) -> Collection<'scope, Read> {
     // What is known of a text is known where its document is.
     let by_key = Exchange::new(|((key, ..), ..): &(Answered, Epoch, Diff)| key.hashed());
     chunks

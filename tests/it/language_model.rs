@@ -26,10 +26,12 @@ use hypercane::{
     texts::LakeTexts,
     vectors::LakeVectors,
     verify::{self, verify},
+    worker::{Batch, Engine},
 };
 use hypercane_operators::{
+    Shared,
     domain::Domain,
-    extract::{UNANSWERED, read_answered, read_chunk},
+    extract::{RecordedAnswer, UNANSWERED, read_answered, read_chunk},
     kernel,
     language_model::{Passage, Prompt},
 };
@@ -41,8 +43,11 @@ use tokio::runtime::Runtime;
 use crate::{
     command::{hypercane, root},
     endpoint::{Reply, Seen, Server},
-    general, lakes,
+    general,
+    harness::accumulate,
+    lakes,
     multihop::has_model,
+    plain::State,
 };
 
 /// An answer with one fact for a text such as `Ada met Charles.`
@@ -288,6 +293,31 @@ fn a_budget_that_is_used_up_rejects_what_is_left_until_the_next_start() {
     assert_eq!((tables.facts.len(), tables.rejects.len(), server.n_calls()), (2, 1, 2));
     let tables = place.run(asks, vec![]);
     assert_eq!((tables.facts.len(), tables.rejects.len(), server.n_calls()), (3, 0, 3));
+}
+
+#[test]
+fn an_epoch_may_bring_an_answer_alone() {
+    let domain = Arc::new(packs::load("general").unwrap().with_answers());
+    let document = Document::plain("a", "Ada met Charles.");
+    let passage = Passage::of(&kernel::chunk(&document, None)[0]).input();
+    let says = |text: &str| Some(RecordedAnswer::new(answer(text).into()));
+    let answers = [says("Ada met Charles."), says("Ada knew Charles."), None];
+    for n_workers in [1, 2, 4] {
+        let mut engine = Engine::start(n_workers, 1, Arc::clone(&domain)).unwrap();
+        let mut state = State::default();
+        let mut step = |batch: Batch| {
+            accumulate(&mut state, engine.step(batch).unwrap());
+            let facts: Vec<String> = state.hyperedges.keys().map(|fact| fact.text.clone()).collect();
+            (facts.concat(), state.rejects.len())
+        };
+        let come = vec![(document.key.clone(), 0, Some(Shared::new(document.clone())))];
+        let mut seen = vec![step(Batch { documents: come, ..Batch::default() })];
+        for answer in answers.clone() {
+            seen.push(step(Batch { answers: vec![(passage, 0, answer)], ..Batch::default() }));
+        }
+        let (met, knew) = ("Ada met Charles.".to_owned(), "Ada knew Charles.".to_owned());
+        assert_eq!(seen, [(String::new(), 1), (met, 0), (knew, 0), (String::new(), 1)]);
+    }
 }
 
 fn lines(rows: &[serde_json::Value]) -> String {
