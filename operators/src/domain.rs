@@ -52,6 +52,7 @@ pub struct Domain {
     sector_names: NameIndex,
     questions: Questions,
     language: Option<Arc<Language>>,
+    reads_answers: bool,
 }
 
 /// How a relation label was recognised.
@@ -113,7 +114,19 @@ impl Domain {
             Some(file) => Questions::parse(file, table(tables, file, "tables.questions")?, &pack)?,
             None => Questions::default(),
         };
-        Ok(Self { pack, questions, ports, sectors, family_of, relations, port_names, sector_names, language: None })
+        let (language, reads_answers) = (None, false);
+        Ok(Self {
+            pack,
+            questions,
+            ports,
+            sectors,
+            family_of,
+            relations,
+            port_names,
+            sector_names,
+            language,
+            reads_answers,
+        })
     }
 
     /// The name of the language model that the pack reads texts with which are no product of a grammar.
@@ -130,6 +143,17 @@ impl Domain {
     /// The language model, where the pack has one and it was given.
     pub fn language(&self) -> Option<&Language> {
         self.language.as_deref()
+    }
+
+    /// The pack, with texts read by what a language model answered about them, which is recorded.
+    #[must_use]
+    pub fn with_answers(self) -> Self {
+        Self { reads_answers: true, ..self }
+    }
+
+    /// Whether texts that are no product of a grammar are read by the recorded answers of a language model.
+    pub fn reads_answers(&self) -> bool {
+        self.reads_answers
     }
 
     /// Whether its chunks are kept as passages, which retrieval ranks: where texts are read that are no product of a grammar.

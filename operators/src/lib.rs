@@ -6,7 +6,7 @@
 //!
 //! - [`upsert`]: changes under a key -> what stands
 //! - [`chunk`]: documents -> the parts in which they are read
-//! - [`extract()`]: chunks -> what they say, and rejects
+//! - [`extract()`], [`extract_answered`]: chunks -> what they say, by grammar or by a language model, and rejects
 //! - [`supersede`]: corrections replace what they correct
 //! - [`canonicalize`]: facts -> assertions in the pack's words
 //! - [`unify`]: things named without their identifier join the thing itself
@@ -61,7 +61,7 @@ pub use conflicts::{order_conflicts, value_conflicts};
 pub use dedupe::dedupe;
 pub use entities::entities;
 pub use expanded_incidence::{expanded_degrees, expanded_incidence};
-pub use extract::extract;
+pub use extract::{extract, extract_answered};
 pub use find_evidence::{asked, evidence_rows, fact, find_evidence, mentioned, named};
 pub use incidence::{degrees, incidence};
 pub use inject_horizons::inject_horizons;

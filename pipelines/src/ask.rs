@@ -23,13 +23,14 @@ use hypercane_schemas::{
 use crate::{
     connect::{
         self,
-        embed::Recorded,
         format::Input,
         lake::Lake,
         transport::{Event, Feed, Next},
     },
+    enrich::Models,
     pipeline::{self, Pipeline, read_inputs},
     run::read_result,
+    texts::unanswered,
 };
 
 /// An answer, with what its evidence text names.
@@ -56,16 +57,18 @@ pub async fn ask_lake(
     epoch: Option<Epoch>,
     query: Query,
     domain: &Arc<Domain>,
-    recorded: Arc<Recorded>,
+    models: impl Into<Models>,
     n_workers: usize,
     mut told: impl FnMut(String),
 ) -> Result<Answer, pipeline::Error> {
+    let models = models.into();
     told("reading the documents".into());
     let mut inputs = read_inputs(lake, epoch).await?;
     // Other standing questions don't bear on this one.
     inputs.queries.clear();
     told(format!("building the hypergraph of {} documents", inputs.documents.len()));
-    let mut pipeline = Pipeline::start(n_workers, Arc::clone(domain), recorded, None).await?;
+    let mut pipeline = Pipeline::start(n_workers, Arc::clone(domain), models.clone(), None).await?;
+    pipeline.withhold(unanswered(&models, lake, epoch).await?);
     let graph = pipeline.step(inputs.into_inputs()).await?.changes.unwrap_or_default();
     told("asking".into());
     let changes = pipeline.step(vec![Input::Query(query.id.clone(), Some(query))]).await?.changes.unwrap_or_default();

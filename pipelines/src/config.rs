@@ -443,7 +443,8 @@ mod tests {
         let text =
             "base_url = \"http://localhost:1/v1\"\nmodel = \"m\"\nkey_env = \"M_KEY\"\nrequests_per_minute = 60\n";
         let settings = of(text, &[("HYPERCANE__LANGUAGE_MODEL__BUDGET_CALLS", "7")]).unwrap().language_model.unwrap();
-        assert_eq!((settings.budget_calls, settings.concurrency), (Some(7), 4));
+        assert_eq!((settings.budget_calls, settings.concurrency, settings.extracts), (Some(7), 4, false));
+        assert!(of("model = \"m\"\nextracts = true", &[]).unwrap().language_model.unwrap().extracts);
         let told = |lines: &str| of(lines, &[]).unwrap_err().to_string();
         assert!(told("base_url = \"http://localhost:1\"").contains("language_model.model"));
         let leaky = told("base_url = \"http://me:secret@localhost:1\"\nmodel = \"m\"");

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use hypercane_operators::{
-    domain::ChunkLength,
+    domain::Domain,
+    extract::is_asked_about,
     kernel::{self, Chunk},
     language_model::{Passage, extraction},
 };
@@ -43,12 +44,12 @@ pub struct Reject {
     pub reason: String,
 }
 
-/// The chunks of documents, as long as a domain pack has them; of several documents with one key the last one counts.
-pub fn chunks(documents: impl IntoIterator<Item = Document>, length: Option<ChunkLength>) -> Vec<Chunk> {
+/// The chunks of documents about which a language model is asked; of several documents with one key the last one counts.
+pub fn chunks(documents: impl IntoIterator<Item = Document>, domain: &Domain) -> Vec<Chunk> {
     let standing: BTreeMap<DocumentKey, Document> =
         documents.into_iter().map(|document| (document.key.clone(), document)).collect();
-    let chunks = standing.values().flat_map(|document| kernel::chunk(document, length));
-    chunks.filter(|chunk| !chunk.document.text.trim().is_empty()).collect()
+    let chunks = standing.values().flat_map(|document| kernel::chunk(document, domain.chunks()));
+    chunks.filter(|chunk| is_asked_about(chunk, domain)).collect()
 }
 
 /// What would be asked.
@@ -110,8 +111,9 @@ mod tests {
     #[tokio::test]
     async fn a_report_counts_what_is_on_record_and_names_what_is_not_usable() {
         let prompt: Prompt = packs::extraction_prompt("general").unwrap();
+        let domain = packs::load("general").unwrap();
         let documents = ["a", "b", "c", " "].map(|text| Document::plain(format!("doc {text}"), text));
-        let chunks = chunks(documents.into_iter().chain([Document::plain("doc a", "a again")]), None);
+        let chunks = chunks(documents.into_iter().chain([Document::plain("doc a", "a again")]), &domain);
         let texts: Vec<&str> = chunks.iter().map(|chunk| chunk.document.text.as_str()).collect();
         assert_eq!(texts, ["a again", "b", "c"], "the last of a key counts, and nothing says nothing");
 

@@ -1,6 +1,7 @@
 //! The live pipeline: documents, horizons and queries in; hypergraph, precedence, conflicts and answers out.
 //!
 //! ```text
+//! answers   -> upsert -----------v  (of a language model, where one extracts)
 //! documents -> upsert -> chunk -> extract -> supersede -> canonicalize -> unify -> dedupe -> inject_horizons -+-> hyperedges
 //! horizons  -> upsert --------------------------------------------> reference_times -------------^           |
 //!                                                                      synthesize_changes <------------------+
@@ -24,9 +25,9 @@ use std::{
 use differential_dataflow::{AsCollection, ExchangeData, Hashable};
 use hypercane_operators::{
     Candidate, Collection, KeyedChange, Shared, asked, candidates, canonicalize, cells, chunk, dedupe, degrees,
-    domain::Domain, embed, entities, extract, find_evidence, incidence, inject_horizons, kernel::PrecedenceRules, link,
-    mentioned, order_conflicts, passages, precedence, rank_passages, reference_times, supersede, synthesize_changes,
-    trajectory, unify, unranked, upsert, value_conflicts,
+    domain::Domain, embed, entities, extract, extract::RecordedAnswer, extract_answered, find_evidence, incidence,
+    inject_horizons, kernel::PrecedenceRules, link, mentioned, order_conflicts, passages, precedence, rank_passages,
+    reference_times, supersede, synthesize_changes, trajectory, unify, unranked, upsert, value_conflicts,
 };
 use hypercane_schemas::{
     ContentHash, Document, DocumentKey, Epoch, GroupKey, HorizonUpdate, Mode, Query, QueryId, Vector,
@@ -49,6 +50,8 @@ pub type HorizonChange = KeyedChange<GroupKey, HorizonUpdate>;
 pub type QueryChange = KeyedChange<QueryId, Shared<Query>>;
 /// A recorded vector, under the hash of the text that it stands for.
 pub type VectorChange = KeyedChange<ContentHash, Vector>;
+/// A recorded answer of a language model, under the hash of the passage that it is about.
+pub type AnswerChange = KeyedChange<ContentHash, RecordedAnswer>;
 
 type ChangeHandle<C> = InputHandle<Epoch, CapacityContainerBuilder<Vec<C>>>;
 
@@ -62,6 +65,8 @@ pub struct Inputs {
     pub queries: ChangeHandle<QueryChange>,
     /// Recorded vectors. One that several processes give counts once.
     pub vectors: ChangeHandle<VectorChange>,
+    /// Recorded answers, which count where the domain pack [reads](Domain::reads_answers) by them.
+    pub answers: ChangeHandle<AnswerChange>,
 }
 
 impl Inputs {
@@ -71,6 +76,7 @@ impl Inputs {
         self.horizons.advance_to(epoch);
         self.queries.advance_to(epoch);
         self.vectors.advance_to(epoch);
+        self.answers.advance_to(epoch);
     }
 }
 
@@ -114,13 +120,19 @@ pub fn live(
     let (horizon_input, horizon_changes) = scope.new_input();
     let (query_input, query_changes) = scope.new_input();
     let (vector_input, vector_changes) = scope.new_input();
+    let (answer_input, answer_changes) = scope.new_input();
 
     let documents = upsert::<DocumentKey, Shared<Document>>(document_changes);
     let horizons = upsert::<GroupKey, HorizonUpdate>(horizon_changes);
     let queries = upsert::<QueryId, Shared<Query>>(query_changes);
     let vectors = upsert::<ContentHash, Vector>(vector_changes);
+    let answers = upsert::<ContentHash, RecordedAnswer>(answer_changes);
 
-    let (extracted, unreadable) = extract(chunk(documents.clone(), Arc::clone(domain)), Arc::clone(domain));
+    let chunks = chunk(documents.clone(), Arc::clone(domain));
+    let (extracted, unreadable) = match domain.reads_answers() {
+        true => extract_answered(chunks, answers, Arc::clone(domain)),
+        false => extract(chunks, Arc::clone(domain)),
+    };
     let spoken = supersede(extracted);
     let (assertions, unknown_words) = canonicalize(spoken.clone(), Arc::clone(domain));
     let assertions = unify(assertions)
@@ -199,8 +211,13 @@ pub fn live(
     collect!(conflicts, conflicts);
     collect!(rejects, rejects);
 
-    let inputs =
-        Inputs { documents: document_input, horizons: horizon_input, queries: query_input, vectors: vector_input };
+    let inputs = Inputs {
+        documents: document_input,
+        horizons: horizon_input,
+        queries: query_input,
+        vectors: vector_input,
+        answers: answer_input,
+    };
     (inputs, outbox, probe)
 }
 

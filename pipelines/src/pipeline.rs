@@ -9,14 +9,14 @@
 //! epoch all have heard when it is complete, so that all decide alike when to commit and when to leave.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use differential_dataflow::Hashable;
 use hypercane_operators::{Shared, domain::Domain};
-use hypercane_schemas::{Diff, Document, DocumentKey, Epoch, HorizonUpdate, Query, Reject, ResultEvent};
+use hypercane_schemas::{ContentHash, Diff, Document, DocumentKey, Epoch, HorizonUpdate, Query, Reject, ResultEvent};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -24,12 +24,12 @@ use crate::{
     commit::{Committer, News},
     connect::{
         self,
-        embed::Recorded,
         format::Input,
         lake::{self, Lake, Membership},
     },
-    enrich::{Enricher, Watch},
+    enrich::{Enriched, Enricher, Models, Watch},
     results::results,
+    texts::{note_extractor, unanswered},
     worker::{self, Batch, Engine, Layout},
 };
 
@@ -48,6 +48,9 @@ pub enum Error {
     /// A task was ended from outside.
     #[error("a commit was cut short: {0}")]
     Commit(String),
+    /// What a lake says of its language model can't be read; another version wrote it.
+    #[error("the lake's note of the language model that extracts (.hypercane.extractor) can't be read")]
+    Extractor(#[source] serde_json::Error),
     /// What processes tell each other can't be read; they are of different versions.
     #[error("a note of another process can't be read: are all processes of the same version?")]
     Note(#[source] serde_json::Error),
@@ -153,19 +156,24 @@ impl Pipeline {
     pub async fn start(
         layout: impl Into<Layout>,
         domain: Arc<Domain>,
-        recorded: Arc<Recorded>,
+        models: impl Into<Models>,
         lake: Option<Lake>,
     ) -> Result<Self, Error> {
-        let layout: Layout = layout.into();
+        let (layout, models): (Layout, Models) = (layout.into(), models.into());
+        let domain = models.reading(domain);
         let place = Place { process: layout.process(), n_processes: layout.n_processes() };
         let mut point = match &lake {
-            Some(lake) if place.process == 0 => lake.recover().await?,
+            Some(lake) if place.process == 0 => {
+                let point = lake.recover().await?;
+                note_extractor(lake, models.extractor.as_deref()).await?;
+                point
+            }
             _ => None,
         };
         let engine = Engine::start(layout, 0, Arc::clone(&domain))?;
         let mut pipeline = Self {
             engine,
-            enricher: Enricher::new(domain, recorded),
+            enricher: Enricher::new(domain, models.clone()),
             place,
             committer: None,
             _membership: None,
@@ -195,9 +203,12 @@ impl Pipeline {
             let state = read_inputs(lake, Some(point.epoch)).await?.of(place);
             tracing::info!(epoch = point.epoch, documents = state.documents.len(), "resuming from the lake");
             pipeline.resumed = state.documents.iter().map(|document| document.key.clone()).collect();
+            pipeline.enricher.withhold(unanswered(&models, lake, Some(point.epoch)).await?);
             // What follows from the committed inputs is in the lake already.
             pipeline.work(state.into_inputs(), Vec::new(), &Note::default()).await?;
             pipeline.resumed_at = point.offsets;
+            // What follows from answers that have come since is not.
+            pipeline.enricher.ask_again();
         }
         pipeline.committer = lake.map(|lake| Committer::new(lake, place.process, place.n_processes));
         Ok(pipeline)
@@ -206,6 +217,16 @@ impl Pipeline {
     /// Sets who hears how many vectors of how many there are, while models are asked.
     pub fn watch_models(&mut self, watch: Watch) {
         self.enricher.watch(watch);
+    }
+
+    /// Takes chunks with these rejects for unanswered by the language model, whatever is on record by now.
+    pub fn withhold(&mut self, rejects: HashSet<ContentHash>) {
+        self.enricher.withhold(rejects);
+    }
+
+    /// How many passages the language model has not answered about.
+    pub fn n_unanswered(&self) -> usize {
+        self.enricher.n_unanswered()
     }
 
     /// Keys of the documents that stood in the lake at the start. A source that has no offsets compares with them what is
@@ -261,7 +282,7 @@ impl Pipeline {
         stop: bool,
         commit_interval: Duration,
     ) -> Result<Option<Stepped>, Error> {
-        let has_read = !gathered.is_empty();
+        let has_read = !gathered.is_empty() || self.enricher.asks_again();
         let interval = if self.is_ending { Duration::ZERO } else { commit_interval };
         let mut note = Note { process: self.place.process, has_read, stop, ..Note::default() };
         note.has_ended = gathered.has_ended;
@@ -331,17 +352,17 @@ impl Pipeline {
         rejects: Vec<(Reject, Diff)>,
         note: &Note,
     ) -> Result<(Stepped, Vec<Note>), Error> {
-        let documents = inputs.iter().filter_map(|input| match input {
-            Input::Document(_, Some(document)) => Some(document),
-            _ => None,
-        });
+        let documents = inputs.iter().filter_map(Input::document);
+        self.enricher.forget(documents.clone().map(|(key, _)| key));
+        let documents = documents.filter_map(|(_, document)| document);
         let questions = inputs.iter().filter_map(|input| match input {
             Input::Query(_, Some(query)) => Some(query.question.as_str()),
             _ => None,
         });
         let began = Instant::now();
-        let mut batch = Batch { vectors: self.enricher.vectors(documents, questions).await?, ..Batch::default() };
-        let n_vectors = batch.vectors.len();
+        let Enriched { answers, vectors } = self.enricher.enrich(documents, questions).await?;
+        let n_vectors = vectors.len();
+        let mut batch = Batch { answers, vectors, ..Batch::default() };
         for input in inputs {
             self.sequence += 1;
             match input {

@@ -2,7 +2,7 @@
 //! committed as an epoch of its own.
 //!
 //! A start takes for granted that what it computes from the committed input is what the lake holds. That is so for the same
-//! program, domain pack and model only. So the lake notes which ones wrote it; where others start, its tables are made to
+//! program, domain pack and models only. So the lake notes which ones wrote it; where others start, its tables are made to
 //! be what these ones compute. After a grammar was fixed, this is how documents come to their facts, and rejects go.
 
 use std::sync::Arc;
@@ -15,12 +15,10 @@ use hypercane_schemas::{
 
 use crate::{
     changes::{Updates, owned},
-    connect::{
-        embed::Recorded,
-        lake::{CommitBatch, Lake},
-    },
-    enrich::Enricher,
+    connect::lake::{CommitBatch, Lake},
+    enrich::{Enricher, Models},
     pipeline::{Error, read_inputs},
+    texts::note_extractor,
     verify::{difference, rebuild},
 };
 
@@ -43,11 +41,12 @@ pub struct Reconciled {
 pub async fn reconcile(
     lake: &Lake,
     domain: &Arc<Domain>,
-    recorded: Arc<Recorded>,
+    models: impl Into<Models>,
     n_workers: usize,
     program: &str,
     told: impl Fn(String),
 ) -> Result<Option<Reconciled>, Error> {
+    let models: Models = models.into();
     let Some(point) = lake.recover().await? else {
         lake.note_program(program).await?;
         return Ok(None);
@@ -61,8 +60,9 @@ pub async fn reconcile(
     let n_documents = inputs.documents.len();
     told(format!("another version wrote the lake: reading its {n_documents} documents again"));
     let questions = inputs.queries.iter().map(|query| query.question.as_str());
-    let vectors = Enricher::new(Arc::clone(domain), recorded).vectors(&inputs.documents, questions).await?;
-    let computed = rebuild(inputs, vectors, None, point.epoch, domain, n_workers)?;
+    let (domain, extractor) = (&models.reading(Arc::clone(domain)), models.extractor.clone());
+    let enriched = Enricher::new(Arc::clone(domain), models).enrich(&inputs.documents, questions).await?;
+    let computed = rebuild(inputs, enriched, None, point.epoch, domain, n_workers)?;
 
     told("comparing".into());
     let epoch = point.epoch + 1;
@@ -89,6 +89,7 @@ pub async fn reconcile(
     if n_rows > 0 {
         lake.commit(batch).await?;
     }
+    note_extractor(lake, extractor.as_deref()).await?;
     lake.note_program(program).await?;
     Ok(Some(Reconciled { epoch, n_documents, n_rows }))
 }

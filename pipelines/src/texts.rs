@@ -1,19 +1,66 @@
-//! What language models wrote, recorded in a lake.
+//! What language models wrote, recorded in a lake, and which of them extracts.
 
-use std::{fmt, sync::Arc};
+use std::{collections::HashSet, fmt, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
-use hypercane_schemas::{ContentHash, ModelText};
+use hypercane_operators::extract::UNANSWERED;
+use hypercane_schemas::{ContentHash, Epoch, ModelText, Reject};
 use tokio::sync::Mutex;
 
 use crate::{
     connect::{
         self,
-        lake::Lake,
-        language_model::{MemoryTexts, TextStore},
+        lake::{self, Lake},
+        language_model::{Extractor, ExtractorId, MemoryTexts, TextStore},
     },
+    enrich::Models,
     pipeline::Error,
 };
+
+/// Notes in a lake which language model extracts, if that is not what it says.
+pub(crate) async fn note_extractor(lake: &Lake, extractor: Option<&Extractor>) -> Result<(), Error> {
+    let id = extractor.map(Extractor::id);
+    if extractor_id(lake).await?.as_ref() == id {
+        return Ok(());
+    }
+    let note = id.map(serde_json::to_string).transpose().map_err(Error::Extractor)?;
+    Ok(lake.note_extractor(&note.unwrap_or_default()).await?)
+}
+
+async fn extractor_id(lake: &Lake) -> Result<Option<ExtractorId>, Error> {
+    let note = lake.extractor().await?.filter(|note| !note.is_empty());
+    note.map(|note| serde_json::from_str(&note)).transpose().map_err(Error::Extractor)
+}
+
+/// The record of the language model that extracts in the pipeline of a lake; `None` where none does.
+///
+/// # Errors
+/// The lake can't be read.
+pub async fn recorded_extractor(lake: &Lake) -> Result<Option<Arc<Extractor>>, Error> {
+    let Some(id) = extractor_id(lake).await? else { return Ok(None) };
+    let texts = LakeTexts::open(lake.clone(), &id.model).await?;
+    Ok(Some(Arc::new(Extractor::recorded_under(id, Arc::new(texts)))))
+}
+
+/// The [rejects](hypercane_operators::extract::unanswered) of chunks that had no answer of a language model at an epoch, or the
+/// last commit, where one extracts.
+///
+/// # Errors
+/// The lake can't be read.
+pub async fn unanswered(
+    models: &Models,
+    lake: &Lake,
+    epoch: Option<Epoch>,
+) -> Result<HashSet<ContentHash>, lake::Error> {
+    if models.extractor.is_none() {
+        return Ok(HashSet::new());
+    }
+    let rejects = lake.read::<Reject>(epoch).await?.into_iter();
+    Ok(rejects
+        .filter(|(reject, count)| *count > 0 && reject.reason == UNANSWERED)
+        .map(|(reject, _)| reject.id)
+        .collect())
+}
 
 /// The record of texts in a lake: what it holds is read once, what is new is appended at once. Texts that arrive while
 /// others are written go together in the next write.

@@ -7,7 +7,7 @@ use differential_dataflow::consolidation::consolidate;
 use hypercane_operators::{Shared, domain::Domain};
 use hypercane_schemas::{
     AnswerStep, Conflict, ContentHash, Degree, Diff, Document, Entity, Epoch, EvidenceRow, GroupKey, HorizonUpdate,
-    Hyperedge, HyperedgeId, Incidence, Precedence, Query, RankedPassage, Record, Reject, Vector,
+    Hyperedge, HyperedgeId, Incidence, Precedence, Query, RankedPassage, Record, Reject,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -18,10 +18,11 @@ use crate::{
         embed::{EmbedService, RecordOnly, Recorded, ServiceSettings},
         lake::{self, Lake},
     },
-    enrich::Enricher,
+    enrich::{Enriched, Enricher, Models},
     export::{self, AsOf},
     live::Groups,
     pipeline::{self, Inputs, read_inputs},
+    texts::{recorded_extractor, unanswered},
     vectors::recorded_vectors,
     worker::{Batch, Engine},
 };
@@ -117,9 +118,11 @@ pub async fn verify(
     told: impl Fn(String),
 ) -> Result<Verified, Error> {
     let epoch = AsOf::Latest.epoch(lake).await?;
+    let models = &recorded_models(lake, settings).await?;
+    let domain = &models.reading(Arc::clone(domain));
     match settings.sample {
-        None => whole(lake, epoch, domain, settings, told).await,
-        Some(size) => sampled(lake, epoch, domain, settings, size, told).await,
+        None => whole(lake, epoch, domain, models, settings, told).await,
+        Some(size) => sampled(lake, epoch, domain, models, settings, size, told).await,
     }
 }
 
@@ -128,16 +131,17 @@ async fn whole(
     lake: &Lake,
     epoch: Epoch,
     domain: &Arc<Domain>,
+    models: &Models,
     settings: &Settings,
     told: impl Fn(String),
 ) -> Result<Verified, Error> {
     told("reading the input".into());
     let inputs = read_inputs(lake, Some(epoch)).await?;
-    told("reading the recorded vectors".into());
-    let vectors = vectors(lake, domain, settings, &inputs).await?;
+    told("reading what the models gave".into());
+    let enriched = enriched(lake, epoch, domain, models, &inputs).await?;
     let n_documents = inputs.documents.len();
     told(format!("working off {n_documents} documents again"));
-    let rebuilt = rebuild(inputs, vectors, None, epoch, domain, settings.n_workers)?;
+    let rebuilt = rebuild(inputs, enriched, None, epoch, domain, settings.n_workers)?;
 
     told("comparing".into());
     let mut tables = Vec::new();
@@ -170,6 +174,7 @@ async fn sampled(
     lake: &Lake,
     epoch: Epoch,
     domain: &Arc<Domain>,
+    models: &Models,
     settings: &Settings,
     size: usize,
     told: impl Fn(String),
@@ -183,7 +188,11 @@ async fn sampled(
     inputs.queries.clear();
     let n_documents = inputs.documents.len();
     told(format!("working off {n_documents} documents again"));
-    let rebuilt = rebuild(inputs, Vec::new(), Some(Arc::clone(&groups)), epoch, domain, settings.n_workers)?;
+    let enriched = match models.extractor {
+        Some(_) => enriched(lake, epoch, domain, models, &inputs).await?,
+        None => Enriched::default(),
+    };
+    let rebuilt = rebuild(inputs, enriched, Some(Arc::clone(&groups)), epoch, domain, settings.n_workers)?;
 
     told("comparing".into());
     let stored = hyperedges.iter().map(|(hyperedge, _)| hyperedge.id);
@@ -204,7 +213,7 @@ async fn sampled(
 /// What follows from the inputs, in one step.
 pub(crate) fn rebuild(
     inputs: Inputs,
-    vectors: Vec<(ContentHash, Vector)>,
+    enriched: Enriched,
     groups: Groups,
     epoch: Epoch,
     domain: &Arc<Domain>,
@@ -214,19 +223,15 @@ pub(crate) fn rebuild(
         documents: inputs.documents.into_iter().map(|row| (row.key.clone(), 0, Some(Shared::new(row)))).collect(),
         horizons: inputs.horizons.into_iter().map(|row| (row.group.clone(), 0, Some(row))).collect(),
         queries: inputs.queries.into_iter().map(|row| (row.id.clone(), 0, Some(Shared::new(row)))).collect(),
-        vectors,
+        vectors: enriched.vectors,
+        answers: enriched.answers,
     };
     let engine = Engine::start_on(groups, n_workers, epoch, Arc::clone(domain));
     Ok(engine.and_then(|mut engine| engine.step(batch))?)
 }
 
-/// The vectors that the documents and questions ask for, all from the record.
-async fn vectors(
-    lake: &Lake,
-    domain: &Arc<Domain>,
-    settings: &Settings,
-    inputs: &Inputs,
-) -> Result<Vec<(ContentHash, Vector)>, Error> {
+/// The record of the models that the lake's pipeline asks.
+async fn recorded_models(lake: &Lake, settings: &Settings) -> Result<Models, Error> {
     let model = match &settings.model {
         Some(model) => model.clone(),
         None => {
@@ -241,9 +246,22 @@ async fn vectors(
     let store = recorded_vectors(lake, &model).await?;
     let service = EmbedService::start(Arc::new(RecordOnly::new(model)), &ServiceSettings::default());
     let service = service.map_err(pipeline::Error::from)?;
-    let mut enricher = Enricher::new(Arc::clone(domain), Arc::new(Recorded::new(service, Arc::new(store))));
+    let vectors = Arc::new(Recorded::new(service, Arc::new(store)));
+    Ok(Models { vectors, extractor: recorded_extractor(lake).await? })
+}
+
+/// The answers and vectors that the documents and questions ask for, all from the record as of an epoch.
+async fn enriched(
+    lake: &Lake,
+    epoch: Epoch,
+    domain: &Arc<Domain>,
+    models: &Models,
+    inputs: &Inputs,
+) -> Result<Enriched, Error> {
+    let mut enricher = Enricher::new(Arc::clone(domain), models.clone());
+    enricher.withhold(unanswered(models, lake, Some(epoch)).await?);
     let questions = inputs.queries.iter().map(|query| query.question.as_str());
-    Ok(enricher.vectors(&inputs.documents, questions).await.map_err(pipeline::Error::from)?)
+    Ok(enricher.enrich(&inputs.documents, questions).await.map_err(pipeline::Error::from)?)
 }
 
 /// So many of the groups, in the order of a hash with the seed: another seed, another sample.

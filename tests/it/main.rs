@@ -17,6 +17,8 @@
 //! - `compact`: a lake in fewer files, with less history
 //! - `export`: the state of a lake as plain files, and that equal states are equal bytes
 //! - `extract`: a language model's answers about documents, ahead of a run
+//! - `language_model`: a pipeline that reads texts by such answers
+//! - `endpoint`: an endpoint that answers as a test wants
 //! - `secured`: a broker that takes TLS and SASL only
 //! - `ask`: one question, of a lake and of a running pipeline
 //! - `verify`: a lake is what a rebuild of its input gives, and what is not is shown
@@ -35,6 +37,8 @@ mod cluster;
 mod command;
 mod compact;
 mod deletions;
+#[path = "../../pipelines/src/connect/language_model/tests/server.rs"]
+mod endpoint;
 mod export;
 mod extract;
 mod faults;
@@ -43,6 +47,7 @@ mod harness;
 mod histories;
 mod hypergraph;
 mod lakes;
+mod language_model;
 mod multihop;
 mod plain;
 mod schemas;

@@ -32,7 +32,7 @@ fn set(folder: &Path) {
 }
 
 /// Whether a model was fetched; says so where it was not.
-fn has_model(name: &str) -> bool {
+pub fn has_model(name: &str) -> bool {
     let cache: PathBuf = std::env::var_os("HYPERCANE_CACHE").map_or_else(|| root().join(".cache"), Into::into);
     let is_there = cache.join("models").join(name).is_dir();
     if !is_there {

@@ -33,10 +33,10 @@ fn an_edit_reads_only_the_chunks_whose_text_it_changes_and_moves_the_others() {
             let (input, documents) = scope.new_collection::<Document, Diff>();
             let chunks = documents.flat_map(move |document| {
                 let key = document.key.clone();
-                kernel::chunk(&document, Some(length)).into_iter().map(move |c| (key.clone(), Shared::new(c)))
+                kernel::chunk(&document, Some(length)).into_iter().map(move |c| (key.clone(), Shared::new(c), None))
             });
             let counted = Rc::clone(&n_read);
-            let rows = read_once(chunks, move |chunk| {
+            let rows = read_once(chunks, move |chunk, _| {
                 counted.set(counted.get() + 1);
                 let failure = Failure { line: chunk.first_line, reason: chunk.document.text.clone() };
                 let span = Span::new(chunk.start as usize, chunk.start as usize);

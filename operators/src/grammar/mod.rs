@@ -134,10 +134,18 @@ fn awips(text: &str) -> Option<Kind> {
     })
 }
 
+/// Whether a document is a product: where a pack reads any text, only if its source kind says so.
+pub fn is_product(document: &Document, domain: &Domain) -> bool {
+    match domain.language_name() {
+        Some(_) => document.source_kind.as_deref().and_then(Kind::named).is_some(),
+        None => detect(&document.text, document.source_kind.as_deref()) != Kind::Unknown,
+    }
+}
+
 /// The facts of a document, or why it has none.
 pub fn extract(document: &Document, domain: &Domain) -> Result<Extraction, Failure> {
     let text = document.text.as_str();
-    if domain.language_name().is_some() && document.source_kind.as_deref().and_then(Kind::named).is_none() {
+    if domain.language_name().is_some() && !is_product(document, domain) {
         let language = domain.language().ok_or_else(|| {
             reject(text, "the domain pack reads texts with a language model, and none was given; `make models`".into())
         })?;

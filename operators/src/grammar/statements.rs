@@ -52,9 +52,8 @@ pub fn mentions(sentence: &str, analysis: &Analysis<'_>) -> Vec<Mention> {
     let mut mentions = Vec::new();
     for entity in &analysis.entities {
         let Some(text) = entity.span.of(sentence) else { continue };
-        let Some(key) = entity_key(text, entity.label).filter(|key| !key.is_empty()) else { continue };
         let kind = entity.label.to_ascii_lowercase();
-        let key = if is_value(&kind) { format!("{kind}:{key}") } else { format!("name:{key}") };
+        let Some(key) = key(text, &kind) else { continue };
         mentions.push(mention(key, text, &kind, "mention"));
     }
     for phrase in noun_phrases(sentence, analysis) {
@@ -81,6 +80,12 @@ fn fact(text: String, span: Span, mentions: Vec<Mention>, group: &GroupKey) -> F
     }
 }
 
+/// The key of what a text calls by a name, by its type; `None` for bare numbers, which name nothing.
+pub(crate) fn key(name: &str, kind: &str) -> Option<String> {
+    let key = entity_key(name, &kind.to_ascii_uppercase()).filter(|key| !key.is_empty())?;
+    Some(if is_value(kind) { format!("{kind}:{key}") } else { format!("name:{key}") })
+}
+
 fn mention(key: String, name: &str, kind: &str, role: &str) -> Mention {
     Mention {
         entity: EntityKey(key),
@@ -92,7 +97,8 @@ fn mention(key: String, name: &str, kind: &str, role: &str) -> Mention {
     }
 }
 
-fn name(text: &str) -> String {
+/// The key of what a text calls by a name.
+pub(crate) fn name(text: &str) -> String {
     format!("name:{}", name_key(text))
 }
 

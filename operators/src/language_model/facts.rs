@@ -6,23 +6,68 @@ use hypercane_schemas::{DirectedRelation, Document, EntityKey, Fixed, GroupKey, 
 
 use super::{Answer, EntityRecord, read};
 use crate::{
-    domain::slug,
     extraction::{Extraction, Fact, Failure, Mention},
+    grammar::statements,
     kernel::{Chunk, normalise_relation::label_form},
+    language::date_key,
 };
 
-/// Type of an entity that the answer names without a record of its own.
-const UNTYPED: &str = "concept";
+/// Type of an entity that the answer names without a record of its own, or without a type.
+const UNTYPED: &str = statements::CONCEPT;
 /// Role of a participant whose record says none.
 const PARTICIPANT: &str = "participant";
 /// Role of the document's title, where it takes the second place in a fact of one.
 const TOPIC: &str = "topic";
 
-/// The key of a thing that is known by its name alone: letter case, accents and punctuation do not count.
+/// The key of a thing that is known by its name alone, as the general extractor has it: letter case, accents, articles and
+/// what stands in brackets behind it do not count.
 pub fn entity_key(name: &str) -> EntityKey {
-    let form = slug(name);
-    // A name of signs alone (`∞`) has no words; it stands for itself.
-    EntityKey(if form.is_empty() { format!("entity:{}", name.trim()) } else { format!("entity:{form}") })
+    EntityKey(statements::name(name))
+}
+
+/// Whether a mention names something that other texts may name too: all that an answer names, but not the title.
+pub(crate) fn is_name(mention: &Mention) -> bool {
+    mention.role != TOPIC
+}
+
+/// What an answer says of the things that it names.
+struct Records<'a>(BTreeMap<EntityKey, &'a EntityRecord>);
+
+impl<'a> Records<'a> {
+    fn of(answer: &'a Answer) -> Self {
+        Self(answer.entities.iter().map(|record| (entity_key(&record.name), record)).collect())
+    }
+
+    /// The type that an answer gives a thing.
+    fn kind(&self, name: &str) -> String {
+        given(self.0.get(&entity_key(name)).map(|record| &record.kind), UNTYPED)
+    }
+
+    /// The key of what an answer names, by its type: dates and amounts have keys of their own. Where no type is given,
+    /// what is a date to its year is one.
+    fn key(&self, name: &str) -> EntityKey {
+        let kind = self.kind(name);
+        let kind = if kind == UNTYPED && date_key(name).is_some() { "date" } else { &kind };
+        statements::key(name, kind).map_or_else(|| entity_key(name), EntityKey)
+    }
+
+    fn mention(&self, name: &str) -> Mention {
+        let record = self.0.get(&entity_key(name)).copied();
+        Mention {
+            entity: self.key(name),
+            name: record.map_or_else(|| name.to_owned(), |record| record.name.clone()),
+            kind: self.kind(name),
+            role: given(record.map(|record| &record.role), PARTICIPANT),
+            aliases: record.map(|record| record.alias.clone()).unwrap_or_default(),
+            description: record.map(|record| record.desc.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+/// A label of a record in its form, or what stands for one that is not given.
+fn given(label: Option<&String>, otherwise: &str) -> String {
+    let label = label.map(|label| label_form(label)).unwrap_or_default();
+    if label.is_empty() { otherwise.to_owned() } else { label }
 }
 
 /// What a recorded answer says of the chunk that it was given for. Places are bytes and lines of the chunk's text.
@@ -56,18 +101,16 @@ pub fn extraction(answer: &str, chunk: &Chunk) -> Result<Extraction, Failure> {
 
 /// The facts, and how many could not be one for want of participants.
 fn facts(answer: &Answer, document: &Document) -> (Vec<Fact>, usize) {
-    let records: BTreeMap<EntityKey, &EntityRecord> =
-        answer.entities.iter().map(|record| (entity_key(&record.name), record)).collect();
-    let mention = |name: &str| mention(name, &records);
+    let records = Records::of(answer);
     let title = document.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
     let mut taken = vec![false; answer.relations.len()];
     let (mut facts, mut n_alone) = (Vec::new(), 0);
     for hyperedge in &answer.hyperedges {
-        let mut mentions: Vec<Mention> = hyperedge.entities.iter().map(|name| mention(name)).collect();
+        let mut mentions: Vec<Mention> = hyperedge.entities.iter().map(|name| records.mention(name)).collect();
         if let ([only], Some(title)) = (&mentions[..], title)
-            && only.entity != entity_key(title)
+            && only.entity != records.key(title)
         {
-            mentions.push(Mention { role: TOPIC.into(), ..mention(title) });
+            mentions.push(Mention { role: TOPIC.into(), ..records.mention(title) });
         }
         if mentions.len() < 2 {
             n_alone += 1;
@@ -75,7 +118,7 @@ fn facts(answer: &Answer, document: &Document) -> (Vec<Fact>, usize) {
         }
         let mut relations = Vec::new();
         for (relation, taken) in answer.relations.iter().zip(&mut taken) {
-            let ends = [entity_key(&relation.from), entity_key(&relation.to)];
+            let ends = [records.key(&relation.from), records.key(&relation.to)];
             if ends.iter().all(|end| mentions.iter().any(|mention| mention.entity == *end)) {
                 *taken = true;
                 let [from, to] = ends;
@@ -85,30 +128,13 @@ fn facts(answer: &Answer, document: &Document) -> (Vec<Fact>, usize) {
         facts.push(fact(&hyperedge.relation, mentions, &hyperedge.text, relations, hyperedge.conf, document));
     }
     for (relation, _) in answer.relations.iter().zip(taken).filter(|(_, taken)| !taken) {
-        let mentions = vec![mention(&relation.from), mention(&relation.to)];
+        let mentions = vec![records.mention(&relation.from), records.mention(&relation.to)];
         let said = format!("{} {} {}", relation.from, relation.label, relation.to);
         let (from, to) = (mentions[0].entity.clone(), mentions[1].entity.clone());
         let directed = directed(from, to, &relation.label, relation.conf);
         facts.push(fact(&relation.label, mentions, &said, vec![directed], relation.conf, document));
     }
     (facts, n_alone)
-}
-
-fn mention(name: &str, records: &BTreeMap<EntityKey, &EntityRecord>) -> Mention {
-    let entity = entity_key(name);
-    let record = records.get(&entity).copied();
-    let given = |of: fn(&EntityRecord) -> &String, otherwise: &str| {
-        let label = record.map(|record| label_form(of(record))).unwrap_or_default();
-        if label.is_empty() { otherwise.to_owned() } else { label }
-    };
-    Mention {
-        name: record.map_or_else(|| name.to_owned(), |record| record.name.clone()),
-        kind: given(|record| &record.kind, UNTYPED),
-        role: given(|record| &record.role, PARTICIPANT),
-        aliases: record.map(|record| record.alias.clone()).unwrap_or_default(),
-        description: record.map(|record| record.desc.clone()).unwrap_or_default(),
-        entity,
-    }
 }
 
 fn directed(from: EntityKey, to: EntityKey, label: &str, confidence: f64) -> DirectedRelation {
@@ -157,7 +183,7 @@ fn positive(confidence: f64) -> Fixed {
 mod tests {
     use hypercane_schemas::{Document, Fixed};
 
-    use super::{entity_key, extraction};
+    use super::{entity_key, extraction, statements};
     use crate::kernel;
 
     const ANSWER: &str = r#"{
@@ -190,7 +216,7 @@ mod tests {
         let shown = part.span.of(&chunk.document.text);
         assert_eq!(shown, Some("Milwaukee Deep is part of the Puerto Rico Trench."));
         let deep = &part.mentions[0];
-        assert_eq!((deep.entity.0.as_str(), deep.kind.as_str()), ("entity:milwaukee_deep", "place"));
+        assert_eq!((deep.entity.0.as_str(), deep.kind.as_str()), ("name:milwaukee deep", "place"));
         assert_eq!((deep.role.as_str(), deep.description.as_str()), ("deepest_point", "A part of a trench."));
         assert_eq!(
             (part.mentions[1].name.as_str(), part.mentions[1].role.as_str()),
@@ -227,8 +253,21 @@ mod tests {
     }
 
     #[test]
-    fn keys_ignore_case_accents_and_punctuation() {
-        assert_eq!(entity_key("  Poincaré's  Map"), entity_key("poincare's map"));
-        assert_ne!(entity_key("∞").0, "entity:");
+    fn a_name_has_the_key_that_the_general_extractor_gives_it() {
+        assert_eq!(entity_key("  Poincaré’s  Map"), entity_key("poincare's map"));
+        assert_eq!(entity_key("The Milwaukee Deep (trench)").0, "name:milwaukee deep");
+        assert_ne!(entity_key("∞").0, "name:");
+        let answer = ANSWER.replace("\"Atlantic Ocean\"", "\"4 May 1939\"");
+        let typed = answer.replace("Puerto Rico Trench", "8,380 m").replace("\"trench\"", "\"Quantity\"");
+        let keys = |answer: &str| -> Vec<String> {
+            let facts = extraction(answer, &chunk(None)).unwrap().facts;
+            let last = facts.last().unwrap();
+            assert_eq!(last.relations[0].from, last.mentions[0].entity);
+            last.mentions.iter().map(|mention| mention.entity.0.clone()).collect()
+        };
+        assert_eq!(keys(&answer), ["name:puerto rico trench", "date:1939-05-04"]);
+        let quantity = statements::key("8,380 m", "quantity").unwrap();
+        assert_eq!(keys(&typed), [quantity.as_str(), "date:1939-05-04"]);
+        assert!(quantity.starts_with("quantity:"), "{quantity}");
     }
 }

@@ -12,6 +12,7 @@ mod prompt;
 mod read;
 
 pub use clean::{Dropped, MOST_ENTITIES, MOST_HYPEREDGES, MOST_PARTICIPANTS, MOST_RELATIONS};
+pub(crate) use facts::is_name;
 pub use facts::{entity_key, extraction};
 pub use form::{Answer, EntityRecord, HyperedgeRecord, RelationRecord, json_schema};
 pub use open_ie::OpenIe;

@@ -104,7 +104,7 @@ pub fn laws() -> Vec<Law> {
     ]
 }
 
-fn one_a_document(spec: &Spec) -> Stands {
+pub fn one_a_document(spec: &Spec) -> Stands {
     match spec {
         Spec::Document(document) => Stands::Once(document.key.0.clone()),
         _ => Stands::Once(String::new()),
@@ -230,7 +230,7 @@ fn parts(input: &Input, _domain: &Domain) -> Rows {
     rows
 }
 
-fn reject(key: &DocumentKey, stage: Stage, line: Option<u32>, reason: String) -> Row {
+pub fn reject(key: &DocumentKey, stage: Stage, line: Option<u32>, reason: String) -> Row {
     let place = line.map(|line| line.to_string()).unwrap_or_default();
     Row::Reject(Box::new(Reject {
         id: ContentHash::of_parts(["documents", &key.0, &place, &reason]),

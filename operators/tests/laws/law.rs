@@ -6,7 +6,7 @@ use hypercane_operators::{Collection, domain::Domain};
 use hypercane_schemas::Diff;
 
 use crate::{
-    documents, evidence, facts, hypergraph, names, passages, questions,
+    answers, documents, evidence, facts, hypergraph, names, passages, questions,
     row::{Row, Rows},
     spec::Spec,
 };
@@ -80,14 +80,7 @@ macro_rules! standing {
 
 /// The law of every operator, in the order of `operators/src/lib.rs`.
 pub fn all() -> Vec<Law> {
-    [
-        documents::laws(),
-        evidence::laws(),
-        facts::laws(),
-        hypergraph::laws(),
-        names::laws(),
-        passages::laws(),
-        questions::laws(),
-    ]
-    .concat()
+    let documents = [documents::laws(), answers::laws()].concat();
+    let of_facts = [facts::laws(), hypergraph::laws(), names::laws()].concat();
+    [documents, of_facts, passages::laws(), evidence::laws(), questions::laws()].concat()
 }

@@ -3,7 +3,8 @@
 //! For each operator: random histories of its input on 1, 2 and 4 workers, cut into epochs at random, and as a rebuild in one
 //! epoch; after each epoch what comes out is what a plain definition gives of what stands, multiplicities included.
 //!
-//! - `law`: what a law is, and the list; `documents`, `facts`, `hypergraph`, `names`, `questions`: the laws, with their definitions
+//! - `law`: what a law is, and the list; `documents`, `answers`, `facts`, `hypergraph`, `names`, `passages`, `questions`: the
+//!   laws, with their definitions
 //! - `spec`: rows as sessions name them; `row`: rows as operators take and give them
 //! - `history`: random histories and scripts; `run`: a script on the operator, against the definition
 //! - `session`: the text format of scripts; `sessions/`: those that are kept; `settings`: how many histories, which seed
@@ -14,6 +15,7 @@
 // The modules of a test binary are seen by nobody outside.
 #![allow(unreachable_pub)]
 
+mod answers;
 mod documents;
 mod evidence;
 mod facts;

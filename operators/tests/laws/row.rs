@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, btree_map::Entry};
 use hypercane_operators::{
     Candidate, Embedded, KeyedChange, LinkedQuery, PlacedPassage, Shared,
     assertion::Assertion,
-    extract::Extracted,
+    extract::{Extracted, RecordedAnswer},
     kernel::{Chunk, facts::Asked},
 };
 use hypercane_schemas::{
@@ -23,6 +23,7 @@ pub enum Row {
     Horizon((GroupKey, HorizonUpdate)),
     Document((DocumentKey, Shared<Document>)),
     Chunk((DocumentKey, Shared<Chunk>)),
+    Recorded((ContentHash, RecordedAnswer)),
     Extracted((DocumentKey, Shared<Extracted>)),
     Reject(Box<Reject>),
     Assertion(Shared<Assertion>),

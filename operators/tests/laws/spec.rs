@@ -38,6 +38,7 @@ pub enum Spec {
     Pointing(Pointing),
     Said(Said),
     Link(Linked),
+    Answered(Answered),
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -116,6 +117,9 @@ rows! {
 
     /// A document of one passage, with what that names.
     Said { doc: String, title: String, text: String, names: Vec<String>, issued: Option<i64>, }
+
+    /// What a language model answered about a passage.
+    Answered { title: String, text: String, says: String, }
 
     /// A link between two names.
     Linked { a: String, b: String, }

@@ -132,7 +132,7 @@ impl Corpus<'_> {
         let mut enricher = Enricher::new(Arc::clone(&self.domain), Arc::clone(&self.recorded));
         let questions = self.queries.iter().map(|query| query.question.as_str());
         let documents = self.documents.iter().chain(&edited);
-        let vectors = runtime.block_on(enricher.vectors(documents, questions)).map_err(Error::from)?;
+        let vectors = runtime.block_on(enricher.enrich(documents, questions)).map_err(Error::from)?.vectors;
         (self.told)(format!("loading {} passages", loaded.len()));
         let location = self.lake.to_string_lossy();
         let lake = runtime.block_on(Lake::open(&location, "bench", lake::Options::default())).map_err(Error::from)?;

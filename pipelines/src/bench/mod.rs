@@ -113,7 +113,7 @@ impl Bench<'_> {
         let began = Instant::now();
         let mut enricher = Enricher::new(Arc::clone(&self.domain), Arc::clone(&self.recorded));
         let questions = self.queries.iter().map(|query| query.question.as_str());
-        let n_vectors = runtime.block_on(enricher.vectors(&self.documents, questions))?.len();
+        let n_vectors = runtime.block_on(enricher.enrich(&self.documents, questions))?.vectors.len();
         Ok((n_vectors, began.elapsed().as_secs_f64()))
     }
 

@@ -17,7 +17,9 @@ use crate::{
     ask::{Answer, ask_lake},
     config::Config,
     connect::lake::{self, Lake},
+    enrich::Models,
     export::AsOf,
+    texts::recorded_extractor,
     vectors::recorded_vectors,
 };
 
@@ -129,10 +131,11 @@ fn of_lake(
     let model = setup::model(&setup::model_folder(arguments.model.as_deref()))?;
     progress.say("reading the recorded vectors");
     let store = runtime.block_on(recorded_vectors(&lake, model.id()))?;
-    let recorded = setup::recorded(model, 2, Arc::new(store))?;
+    let extractor = runtime.block_on(recorded_extractor(&lake))?;
+    let models = Models { vectors: setup::recorded(model, 2, Arc::new(store))?, extractor };
     let query = query(arguments);
     let told = |what| progress.say(what);
-    let asked = ask_lake(&lake, Some(epoch), query, &domain, recorded, arguments.workers, told);
+    let asked = ask_lake(&lake, Some(epoch), query, &domain, models, arguments.workers, told);
     Ok((runtime.block_on(asked)?, domain))
 }
 

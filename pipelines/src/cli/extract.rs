@@ -65,8 +65,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
     }
     let extractor = setup::extractor(settings, &config.pipeline.domain, texts)?;
-    let length = packs::load(&config.pipeline.domain)?.chunks();
-    let chunks = extract::chunks(documents(&runtime, &lake, arguments)?, length);
+    let domain = packs::load(&config.pipeline.domain)?;
+    let chunks = extract::chunks(documents(&runtime, &lake, arguments)?, &domain);
     let plan = extract::plan(&extractor, &chunks);
     eprintln!("{plan}");
     if arguments.dry_run {

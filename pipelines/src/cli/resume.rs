@@ -14,8 +14,10 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::progress::Progress;
 use crate::{
-    connect::{embed::Recorded, lake::Lake},
-    pipeline::Pipeline,
+    connect::lake::Lake,
+    enrich::Models,
+    extract,
+    pipeline::{Pipeline, read_inputs},
     reconcile::reconcile,
 };
 
@@ -34,17 +36,29 @@ impl<'a> Resume<'a> {
         Self { began: Instant::now(), runtime, progress }
     }
 
+    /// Says what the language model that extracts is to be asked about the documents that stand, before it is.
+    pub(super) fn plan(&self, lake: &Lake, domain: &Domain, models: &Models) -> anyhow::Result<()> {
+        let Some(extractor) = &models.extractor else { return Ok(()) };
+        let standing = self.runtime.block_on(read_inputs(lake, None))?.documents;
+        let plan = extract::plan(extractor, &extract::chunks(standing, domain));
+        if plan.calls > 0 {
+            eprintln!("{} passages of documents that stand are without an answer of the language model", plan.calls);
+            eprintln!("{plan}");
+        }
+        Ok(())
+    }
+
     /// Brings a lake that another program wrote to what this one computes.
     pub(super) fn reconcile(
         &self,
         lake: &Lake,
         domain: &Arc<Domain>,
-        recorded: &Arc<Recorded>,
+        models: &Models,
         n_workers: usize,
     ) -> anyhow::Result<()> {
-        let program = program(domain, recorded.id())?;
+        let program = program(domain, models)?;
         let told = |what| self.progress.say(what);
-        let done = reconcile(lake, domain, Arc::clone(recorded), n_workers, &program, told);
+        let done = reconcile(lake, domain, models.clone(), n_workers, &program, told);
         if let Some(done) = self.runtime.block_on(done)? {
             let changed = match done.n_rows {
                 0 => "nothing differs".to_owned(),
@@ -72,8 +86,8 @@ impl<'a> Resume<'a> {
     }
 }
 
-/// What computes the rows: a hash of this program's file, of the domain pack, and of the model.
-fn program(domain: &Domain, model: &str) -> anyhow::Result<String> {
+/// What computes the rows: a hash of this program's file, of the domain pack, and of the models.
+fn program(domain: &Domain, models: &Models) -> anyhow::Result<String> {
     let path = std::env::current_exe().context("the program does not know its own file")?;
     let read = || format!("the program's own file {} can't be read", path.display());
     // Where the file was replaced since the start, the system still gives what runs.
@@ -87,6 +101,9 @@ fn program(domain: &Domain, model: &str) -> anyhow::Result<String> {
         }
     }
     hash.update(format!("{domain:?}").as_bytes());
-    hash.update(model.as_bytes());
+    hash.update(models.vectors.id().as_bytes());
+    if let Some(extractor) = &models.extractor {
+        hash.update(format!("{:?}", extractor.id()).as_bytes());
+    }
     Ok(format!("{:032x}", hash.digest128()))
 }

@@ -24,6 +24,7 @@ use crate::{
         peers::Cluster,
         transport::{Feed, Limits, Sink},
     },
+    enrich::Models,
     pipeline::Pipeline,
     run::{Settings, read_result, run as run_pipeline},
     sizes,
@@ -61,14 +62,17 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let lake = runtime.block_on(open_lake(&config, &layout))?;
     export_sizes(metrics_file(&config.metrics, &layout), config.metrics.interval_s, &runtime, &lake);
     let model = setup::model(&config.model.folder)?;
-    let recorded = runtime.block_on(setup::recorded_in_lake(model, config.model.threads, &lake))?;
+    let vectors = runtime.block_on(setup::recorded_in_lake(model, config.model.threads, &lake))?;
+    let extractor = runtime.block_on(setup::extractor_in_lake(&config, layout.cluster.is_none(), &lake))?;
+    let models = Models { vectors, extractor };
     let resume = resume::Resume::start(&runtime);
     let share = (layout.process(), layout.n_processes());
     // The first process alone writes to the lake before the pipeline has started.
     if layout.process() == 0 {
-        resume.reconcile(&lake, &domain, &recorded, config.pipeline.workers)?;
+        resume.plan(&lake, &domain, &models)?;
+        resume.reconcile(&lake, &domain, &models, config.pipeline.workers)?;
     }
-    let started = Pipeline::start(layout, domain, recorded, Some(lake.clone()));
+    let started = Pipeline::start(layout, domain, models, Some(lake.clone()));
     let mut pipeline = runtime.block_on(started)?;
     resume.done(&pipeline);
     stop.finishes();
@@ -97,12 +101,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         bar.tick();
     })?;
     bar.finish_and_clear();
+    let n_unanswered = pipeline.n_unanswered();
     drop(pipeline);
     runtime.block_on(lake.close());
     eprintln!(
         "{} records in {} epochs; {} changes of answers; {} rejects; the lake is in {}",
         done.n_records, done.n_epochs, done.n_results, done.n_rejects, config.lake.location
     );
+    if n_unanswered > 0 {
+        eprintln!("{n_unanswered} passages are without an answer of the language model; the next start asks again");
+    }
     Ok(ExitCode::SUCCESS)
 }
 

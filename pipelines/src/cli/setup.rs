@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use hypercane_operators::domain::Domain;
 
 use crate::{
+    config::Config,
     connect::{
         embed::{
             EmbedService, Embedder, FileStore, Hashed, MemoryStore, Model, Recorded, ServiceSettings, VectorStore,
@@ -18,6 +19,7 @@ use crate::{
         language_model::{self, ApiKey, Client, Extractor, TextStore},
         packs,
     },
+    texts::LakeTexts,
     vectors::LakeVectors,
 };
 
@@ -91,6 +93,22 @@ pub(super) fn extractor(
     let prompt = packs::extraction_prompt(domain)?;
     let key = settings.key_env.as_deref().map(|name| ApiKey::from_variable(name, std::env::var(name).ok()));
     Ok(Extractor::new(Client::new(settings, key.transpose()?)?, prompt, texts))
+}
+
+/// The language model before its record in a lake, where the configuration says that it extracts. Two processes could get two
+/// answers about one passage, so a process of a cluster asks nothing and takes what is on record.
+pub(super) async fn extractor_in_lake(
+    config: &Config,
+    is_alone: bool,
+    lake: &Lake,
+) -> anyhow::Result<Option<Arc<Extractor>>> {
+    let Some(settings) = config.language_model.as_ref().filter(|settings| settings.extracts) else { return Ok(None) };
+    let texts = LakeTexts::open(lake.clone(), &settings.model).await.context("recorded answers can't be read")?;
+    let (domain, texts) = (&config.pipeline.domain, Arc::new(texts));
+    Ok(Some(Arc::new(match is_alone || settings.base_url.is_none() {
+        true => extractor(settings, domain, texts)?,
+        false => Extractor::record_only(&settings.model, packs::extraction_prompt(domain)?, texts),
+    })))
 }
 
 /// Where the model's files are: as given, else `HYPERCANE_CACHE`, else `.cache` here.

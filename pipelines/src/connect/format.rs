@@ -26,6 +26,16 @@ pub enum Input {
     Query(QueryId, Option<Query>),
 }
 
+impl Input {
+    /// The document that comes under a key, or none where it goes; `None` for a change of anything else.
+    pub fn document(&self) -> Option<(&DocumentKey, Option<&Document>)> {
+        match self {
+            Self::Document(key, document) => Some((key, document.as_ref())),
+            _ => None,
+        }
+    }
+}
+
 /// What is read: the names of the topics, and the largest record that is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decoder {

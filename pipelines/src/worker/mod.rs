@@ -38,7 +38,7 @@ pub use self::layout::Layout;
 use crate::{
     changes::Changes,
     idle,
-    live::{DocumentChange, Groups, HorizonChange, QueryChange, live},
+    live::{AnswerChange, DocumentChange, Groups, HorizonChange, QueryChange, live},
     sizes,
 };
 
@@ -56,12 +56,16 @@ pub struct Batch {
     pub queries: Vec<QueryChange>,
     /// Vectors that no earlier epoch gave.
     pub vectors: Vec<(ContentHash, Vector)>,
+    /// Answers of a language model, under the hashes of passages.
+    pub answers: Vec<AnswerChange>,
 }
 
 impl Batch {
     /// Whether nothing is in it.
     pub fn is_empty(&self) -> bool {
-        self.documents.is_empty() && self.horizons.is_empty() && self.queries.is_empty() && self.vectors.is_empty()
+        let Self { documents, horizons, queries, vectors, answers } = self;
+        let has_records = !documents.is_empty() || !horizons.is_empty() || !queries.is_empty();
+        !has_records && vectors.is_empty() && answers.is_empty()
     }
 
     /// Deals the rows out to `n` workers; the operators exchange them by key.
@@ -78,6 +82,7 @@ impl Batch {
         deal!(horizons);
         deal!(queries);
         deal!(vectors);
+        deal!(answers);
         hands
     }
 }
@@ -319,6 +324,7 @@ impl Share {
         batch.horizons.into_iter().for_each(|change| inputs.horizons.send(change));
         batch.queries.into_iter().for_each(|change| inputs.queries.send(change));
         batch.vectors.into_iter().for_each(|(hash, vector)| inputs.vectors.send((hash, 0, Some(vector))));
+        batch.answers.into_iter().for_each(|change| inputs.answers.send(change));
         inputs.advance_to(epoch + 1);
         let is_open = || {
             let rounds = self.rounds.as_ref();

@@ -3,16 +3,34 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use futures::{StreamExt, stream};
 use hypercane_operators::language_model::{Message, Passage, Prompt, imported_template, json_schema, read};
 use hypercane_schemas::{ContentHash, ModelText};
+use serde::{Deserialize, Serialize};
 
 use super::{Client, Error, Plan, RecordedTexts, Request, Spent, TextStore, plan::expected_answer};
 
 /// Passages that are looked at together where no endpoint bounds them.
 const AT_ONCE: usize = 64;
+
+/// After so many passages in a row for which the endpoint gave no answer at any try, it is left alone for a while: what is
+/// asked meanwhile does not wait.
+const MOST_UNAVAILABLE: usize = 4;
+const LEFT_ALONE: Duration = Duration::from_mins(1);
+
+/// What answers are recorded under.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ExtractorId {
+    /// The model.
+    pub model: String,
+    /// Hash of the first question, but for the passage.
+    pub template: ContentHash,
+    /// Hash of the question that asks to repair an answer; none where outputs were imported.
+    pub repair: Option<ContentHash>,
+}
 
 /// What a model wrote about a passage in the end. It may still be malformed: then the passage is a reject, with a reason
 /// that [`hypercane_operators::language_model::extraction`] gives.
@@ -30,28 +48,40 @@ pub struct RecordedAnswer {
 #[derive(Debug)]
 pub struct Extractor {
     texts: RecordedTexts,
-    /// None where outputs were imported: what they were asked with is not known.
+    id: ExtractorId,
+    /// None where nobody is asked.
     prompt: Option<Prompt>,
-    /// What no further passage can escape.
-    stopped: Mutex<Option<Error>>,
+    trouble: Mutex<Trouble>,
 }
 
 impl Extractor {
     /// Asks a model with this prompt.
     pub fn new(client: Client, prompt: Prompt, store: Arc<dyn TextStore>) -> Self {
-        Self { texts: RecordedTexts::new(client, store), prompt: Some(prompt), stopped: Mutex::default() }
+        let id = ExtractorId::of(client.model(), &prompt);
+        Self { texts: RecordedTexts::new(client, store), id, prompt: Some(prompt), trouble: Mutex::default() }
     }
 
-    /// Takes what a model was recorded to answer to this prompt, and never asks it: for what must follow from the record
-    /// alone.
+    /// Takes what a model was recorded to answer to this prompt, and never asks it. A plan tells what would be asked.
     pub fn record_only(model: &str, prompt: Prompt, store: Arc<dyn TextStore>) -> Self {
-        let texts = RecordedTexts::record_only(model, store);
-        Self { texts, prompt: Some(prompt), stopped: Mutex::default() }
+        let id = ExtractorId::of(model, &prompt);
+        Self { prompt: Some(prompt), ..Self::recorded_under(id, store) }
     }
 
     /// Takes outputs of a model that were imported (see [`super::import`]), and never asks.
     pub fn imported(model: &str, store: Arc<dyn TextStore>) -> Self {
-        Self { texts: RecordedTexts::record_only(model, store), prompt: None, stopped: Mutex::default() }
+        let id = ExtractorId { model: model.into(), template: imported_template(), repair: None };
+        Self::recorded_under(id, store)
+    }
+
+    /// Takes what was recorded, and never asks: for what must follow from the record alone.
+    pub fn recorded_under(id: ExtractorId, store: Arc<dyn TextStore>) -> Self {
+        let texts = RecordedTexts::record_only(id.model.clone(), store);
+        Self { texts, id, prompt: None, trouble: Mutex::default() }
+    }
+
+    /// What answers are recorded under.
+    pub fn id(&self) -> &ExtractorId {
+        &self.id
     }
 
     /// The model.
@@ -61,7 +91,7 @@ impl Extractor {
 
     /// Hash under which answers to the first question are recorded.
     pub fn template(&self) -> ContentHash {
-        self.prompt.as_ref().map_or_else(imported_template, Prompt::hash)
+        self.id.template
     }
 
     /// What was spent so far.
@@ -133,18 +163,12 @@ impl Extractor {
         if let Some(answer) = self.recorded(passage) {
             return Ok(answer);
         }
-        if let Some(error) = self.locked().clone() {
+        if let Some(error) = self.locked().keeps_from_asking() {
             return Err(error);
         }
         let answer = self.ask(passage).await;
-        if let Err(error) = &answer
-            && error.is_for_all()
-        {
-            let mut stopped = self.locked();
-            if stopped.is_none() {
-                tracing::warn!(%error, spent = %self.spent(), "no further passage is asked about");
-                *stopped = Some(error.clone());
-            }
+        if let Some(error) = self.locked().note(answer.as_ref().err()) {
+            tracing::warn!(%error, spent = %self.spent(), "no further passage is asked about for now");
         }
         answer
     }
@@ -170,17 +194,55 @@ impl Extractor {
     /// What is to be asked after an answer that can't be used.
     fn repair(&self, passage: &Passage, text: &str) -> Option<Repair> {
         let malformed = read(text).err().filter(|malformed| malformed.can_be_repaired)?;
-        let prompt = self.prompt.as_ref()?;
+        let messages = self.prompt.as_ref().map(|prompt| prompt.repair_messages(passage, text, &malformed.reason));
         Some(Repair {
-            template: prompt.repair_hash(),
+            template: self.id.repair?,
             input: passage.repair_input(text),
-            messages: prompt.repair_messages(passage, text, &malformed.reason),
+            messages: messages.unwrap_or_default(),
             reason: malformed.reason,
         })
     }
 
-    fn locked(&self) -> std::sync::MutexGuard<'_, Option<Error>> {
-        self.stopped.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> std::sync::MutexGuard<'_, Trouble> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ExtractorId {
+    fn of(model: &str, prompt: &Prompt) -> Self {
+        Self { model: model.into(), template: prompt.hash(), repair: Some(prompt.repair_hash()) }
+    }
+}
+
+/// What keeps from asking.
+#[derive(Debug, Default)]
+struct Trouble {
+    /// What no further passage can escape; until some moment, or for good.
+    stopped: Option<(Error, Option<Instant>)>,
+    /// Passages in a row for which the endpoint gave no answer.
+    n_unavailable: usize,
+}
+
+impl Trouble {
+    fn keeps_from_asking(&mut self) -> Option<Error> {
+        if self.stopped.as_ref().is_some_and(|(_, until)| until.is_some_and(|until| until <= Instant::now())) {
+            // The next passage tries whether the endpoint is there again.
+            self.stopped = None;
+            self.n_unavailable = MOST_UNAVAILABLE - 1;
+        }
+        self.stopped.as_ref().map(|(error, _)| error.clone())
+    }
+
+    /// Notes what came of a passage; gives the error where no further one is asked about from now on.
+    fn note(&mut self, error: Option<&Error>) -> Option<Error> {
+        self.n_unavailable = if error.is_some_and(Error::is_transient) { self.n_unavailable + 1 } else { 0 };
+        let error = error?;
+        let until = (self.n_unavailable >= MOST_UNAVAILABLE).then(|| Instant::now() + LEFT_ALONE);
+        if self.stopped.is_some() || !error.is_for_all() && until.is_none() {
+            return None;
+        }
+        self.stopped = Some((error.clone(), until));
+        Some(error.clone())
     }
 }
 

@@ -23,7 +23,7 @@ mod tokens;
 pub use budget::Spent;
 pub use client::{Client, Request};
 pub use error::Error;
-pub use extractor::{Extractor, RecordedAnswer};
+pub use extractor::{Extractor, ExtractorId, RecordedAnswer};
 pub use import::{Imported, import};
 pub use key::ApiKey;
 pub use plan::Plan;

@@ -16,6 +16,9 @@ pub struct Settings {
     pub base_url: Option<String>,
     /// The model, as the endpoint names it.
     pub model: String,
+    /// Whether a pipeline reads texts by the model's answers. Without it they are read by the grammars of the domain pack,
+    /// and answers are recorded by `hypercane extract` only.
+    pub extracts: bool,
     /// The environment variable that holds the key; none for an endpoint that wants none.
     pub key_env: Option<String>,
     /// Calls at the same time.
@@ -48,6 +51,7 @@ impl Default for Settings {
         Self {
             base_url: None,
             model: String::new(),
+            extracts: false,
             key_env: None,
             concurrency: 4,
             requests_per_minute: None,

@@ -239,6 +239,16 @@ async fn an_endpoint_that_fails_for_a_while_loses_no_passage() {
 }
 
 #[tokio::test]
+async fn an_endpoint_that_is_down_is_left_alone_so_that_nobody_waits_for_it() {
+    let server = Server::start(|_, _| Reply::status(503)).await;
+    let settings = Settings { concurrency: 1, retries: 1, ..server.settings() };
+    let extractor = Extractor::new(client(&settings), prompt(), Arc::new(MemoryTexts::default()));
+    let answers = extractor.extract(&passages(50)).await;
+    assert!(answers.iter().all(|answer| matches!(answer, Err(Error::Unavailable { .. }))));
+    assert_eq!(server.n_calls(), 4 * 2, "four passages, each at two tries");
+}
+
+#[tokio::test]
 async fn a_real_model_answers_where_one_is_at_hand() {
     let Ok(url) = std::env::var("HYPERCANE_TEST_LANGUAGE_MODEL") else {
         return eprintln!("skipped: HYPERCANE_TEST_LANGUAGE_MODEL names no endpoint");

@@ -21,6 +21,19 @@ const ANSWER: &str = r#"{"entities": [
   "hyperedges": [{"text": "Ada lived in London.", "entities": ["Ada", "London"], "relation": "lived in", "conf": 0.9}],
   "relations": [{"from": "Ada", "to": "London", "label": "lived in", "conf": 0.9}]}"#;
 
+impl Server {
+    /// Settings that lead to it.
+    fn settings(&self) -> Settings {
+        Settings {
+            base_url: Some(self.base_url()),
+            model: "test-model".into(),
+            timeout_seconds: 5,
+            retries: 2,
+            ..Settings::default()
+        }
+    }
+}
+
 fn prompt() -> Prompt {
     Prompt::parse(PROMPT).unwrap()
 }

@@ -1,4 +1,7 @@
-//! An endpoint on this machine that answers as a test wants, over real connections.
+//! An endpoint on this machine that answers as a test wants, over real connections. The tests of the whole use it too.
+
+// Each of the two uses a part of it.
+#![allow(dead_code)]
 
 use std::{
     sync::{
@@ -15,8 +18,6 @@ use tokio::{
     task::JoinHandle,
     time::Instant,
 };
-
-use crate::connect::language_model::Settings;
 
 /// What the endpoint does with a request.
 pub(super) enum Reply {
@@ -84,15 +85,9 @@ impl Server {
         Self { port, notes, task }
     }
 
-    /// Settings that lead to it.
-    pub(super) fn settings(&self) -> Settings {
-        Settings {
-            base_url: Some(format!("http://127.0.0.1:{}/v1/", self.port)),
-            model: "test-model".into(),
-            timeout_seconds: 5,
-            retries: 2,
-            ..Settings::default()
-        }
+    /// Its address.
+    pub(super) fn base_url(&self) -> String {
+        format!("http://127.0.0.1:{}/v1/", self.port)
     }
 
     pub(super) fn seen(&self) -> Vec<Seen> {
