@@ -133,24 +133,61 @@ fn a_fact_leads_to_its_bytes_and_goes_with_the_last_text_that_states_it() {
 }
 
 #[test]
-fn a_query_that_its_pack_cannot_answer_is_told() {
-    let id = QueryId("ranked".into());
-    let query = Query {
-        id: id.clone(),
-        question: "Which passages tell of Laura?".into(),
-        mode: Mode::Spread,
-        group: None,
-        as_of: None,
-        parameters: QueryParameters::default(),
-    };
-    let history = vec![vec![Step::Query(id.clone(), Some(query))], vec![Step::Query(id, None)]];
-    run(&history, 1, &lakes::domain(), |epoch, state| {
-        let rejects: Vec<&(String, String)> = state.rejects.keys().collect();
-        match epoch {
-            0 => assert!(rejects.len() == 1 && rejects[0].0 == "ranked" && rejects[0].1.contains("mode spread")),
-            _ => assert!(rejects.is_empty(), "it goes with its query"),
-        }
+fn evidence_leads_from_what_is_asked_over_what_sentences_share_and_goes_with_its_text() {
+    let Some(domain) = domain() else { return };
+    let text = |key: &str, text: &str| Step::Document(DocumentKey(key.into()), Some(Document::plain(key, text)));
+    let question =
+        Query { mode: Mode::Evidence, ..question("On which river is the port that Hurricane Alder closed?") };
+    let history = vec![
+        vec![
+            text("storm", "The Port of Birchton was closed by Hurricane Alder in 2019."),
+            text("port", "The Port of Birchton lies on the Cedar River."),
+            text("other", "Oslo is the capital of Norway."),
+            Step::Query(question.id.clone(), Some(question)),
+        ],
+        vec![Step::Document(DocumentKey("port".into()), None)],
+    ];
+    let mut found: Vec<Vec<String>> = Vec::new();
+    run(&history, 2, &domain, |_, state| {
+        assert!(state.evidence.keys().all(|path| path.score.entry.to_f64() <= 1.0 && !path.provenance.is_empty()));
+        let mut paths: Vec<_> = state.evidence.keys().collect();
+        paths.sort_by_key(|path| path.rank);
+        assert!(paths[0].supports && !paths[0].retained.is_empty() && paths[0].score.total.to_f64() > 0.0, "{paths:?}");
+        found.push(paths.iter().map(|path| path.text.clone()).collect());
         Ok(())
     })
     .unwrap();
+    let [storm, port] = ["closed by Hurricane Alder", "lies on the Cedar River"];
+    let has = |at: usize, words: &str| found[at].iter().any(|text| text.contains(words));
+    assert!(has(0, storm) && has(0, port) && !has(0, "Oslo"), "{found:?}");
+    assert!(has(1, storm) && !has(1, port), "{found:?}");
+}
+
+#[test]
+fn a_query_that_its_pack_cannot_answer_is_told() {
+    for (mode, told) in [(Mode::Spread, "mode spread"), (Mode::Evidence, "mode evidence")] {
+        let query = Query { mode, ..question("Which passages tell of Laura?") };
+        let id = query.id.clone();
+        let history = vec![vec![Step::Query(id.clone(), Some(query))], vec![Step::Query(id, None)]];
+        run(&history, 1, &lakes::domain(), |epoch, state| {
+            let rejects: Vec<&(String, String)> = state.rejects.keys().collect();
+            match epoch {
+                0 => assert!(rejects.len() == 1 && rejects[0].0 == "asked" && rejects[0].1.contains(told)),
+                _ => assert!(rejects.is_empty(), "it goes with its query"),
+            }
+            Ok(())
+        })
+        .unwrap();
+    }
+}
+
+fn question(words: &str) -> Query {
+    Query {
+        id: QueryId("asked".into()),
+        question: words.into(),
+        mode: Mode::default(),
+        group: None,
+        as_of: None,
+        parameters: QueryParameters::default(),
+    }
 }

@@ -74,9 +74,12 @@ pub(super) struct Arguments {
 
 /// How a question is answered.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Mode {
+pub(super) enum Mode {
+    /// Ordered evidence: which statements, in which order.
     Trajectory,
+    /// Passages, by what they say and by what they name in common.
     Spread,
+    /// Paths of evidence from what the question names.
     Evidence,
 }
 

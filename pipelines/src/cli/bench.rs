@@ -9,10 +9,10 @@ use std::{
 };
 
 use anyhow::Context as _;
-use hypercane_schemas::{Mode, Query, QueryId, QueryParameters};
+use hypercane_schemas::{Query, QueryId, QueryParameters};
 use serde::Serialize;
 
-use super::{eval::vectors_file, progress::Progress, setup, soak};
+use super::{ask::Mode, eval::vectors_file, progress::Progress, setup, soak};
 use crate::{
     bench::{self, Bench, Load},
     connect::embed::Recorded,
@@ -131,6 +131,9 @@ struct Corpus {
     /// How many questions stand: those of the set, then of the other sets.
     #[arg(long, default_value_t = 200)]
     questions: usize,
+    /// How they are answered.
+    #[arg(long, value_enum, default_value_t = Mode::Spread)]
+    mode: Mode,
     /// How many passages are edited, how many deleted, how many added.
     #[arg(long, default_value_t = 40)]
     edits: usize,
@@ -172,7 +175,7 @@ fn corpus(arguments: &Corpus, lake: PathBuf) -> anyhow::Result<ExitCode> {
     let queries = questions.take(arguments.questions).enumerate().map(|(number, question)| Query {
         id: QueryId(format!("question-{number}")),
         question: question.to_owned(),
-        mode: Mode::Spread,
+        mode: arguments.mode.into(),
         group: None,
         as_of: None,
         parameters: QueryParameters::default(),

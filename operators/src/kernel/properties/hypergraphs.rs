@@ -91,6 +91,29 @@ proptest! {
     }
 
     #[test]
+    fn kernel_propagation_by_weight_is_the_dense_walk(
+        graph in hypergraphs(), drawn in vec(1u32..8, 24), lambda in 0.02..=1.0f64, steps in 0usize..6,
+    ) {
+        let (n, m) = (graph.entities().len(), graph.hyperedges().len());
+        let weights: Vec<f64> = (0..m).map(|at| f64::from(drawn[at % drawn.len()])).collect();
+        let restart = propagate::restart(&vec![1.0; n], 0.0);
+        let is_in = |entity: usize, hyperedge: usize| graph.entities_of(hyperedge as u32).contains(&(entity as u32));
+        let sum = |from: usize| (0..m).filter(|at| is_in(from, *at)).map(|at| weights[at]).sum::<f64>();
+        let s = dense(n, n, |to, from| {
+            let shared = (0..m).filter(|at| is_in(from, *at) && is_in(to, *at));
+            shared.map(|at| weights[at] / sum(from) / graph.entities_of(at as u32).len() as f64).sum()
+        });
+        let mut expected = restart.clone();
+        for _ in 0..steps {
+            let arrived = |to: usize| (0..n).map(|from| s[to][from] * expected[from]).sum::<f64>();
+            expected = (0..n).map(|to| lambda * restart[to] + (1.0 - lambda) * arrived(to)).collect();
+        }
+        let given = propagate::propagate_by_weight(&graph, &weights, &restart, lambda, steps);
+        prop_assert!(distance(&given, &expected) < 1e-12);
+        prop_assert!((given.iter().sum::<f64>() - restart.iter().sum::<f64>()).abs() < 1e-12);
+    }
+
+    #[test]
     fn kernel_expansion_repeats_what_one_hop_says(
         graph in hypergraphs(), entry in btree_set(0u8..12, 0..4), hubs in btree_set(0u8..12, 0..4), hops in 0usize..4,
     ) {
