@@ -62,12 +62,14 @@ impl<I: Ord + Clone> Pool<I> {
         self.rest.is_none() || self.held.len() >= self.n
     }
 
-    /// Takes something in.
-    pub fn add(&mut self, scored: Scored<I>) {
-        if self.rest.as_ref().is_none_or(|rest| scored.order(rest).is_lt()) {
+    /// Takes something in. Gives whether what it holds is other than before.
+    pub fn add(&mut self, scored: Scored<I>) -> bool {
+        let comes_before = self.rest.as_ref().is_none_or(|rest| scored.order(rest).is_lt());
+        if comes_before {
             self.held.push(scored);
             self.cut();
         }
+        comes_before
     }
 
     /// The first ones, in order.

@@ -10,7 +10,7 @@ use super::{
 /// The entities from which expansion goes on, each with the hops that lead to it: none for an entry entity.
 ///
 /// A fact that comes is followed from what it joins. One that goes matters where an entity was come to by it alone in so few
-/// hops; then everything is searched again.
+/// hops; then that entity, and what only it led to, is looked for anew.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reach {
     hops: usize,
@@ -41,38 +41,62 @@ impl Reach {
         self.distances.keys().copied()
     }
 
-    /// Mends the search after a change, with the same entry entities. Cost: the facts of the entities that are concerned; of
-    /// all that it comes to where it has to start again.
-    pub(super) fn apply(&mut self, index: &FactIndex, changed: &Changed, entry: &BTreeSet<u32>, asked: &Asked) {
-        let is_lost = |entity: &u32| self.distances.contains_key(entity) && !index.carries(*entity);
-        if changed.turned.iter().any(is_lost) || changed.gone.iter().any(|(_, gone)| self.needs(index, gone, asked)) {
-            *self = Self::new(index, entry, asked, self.hops);
-            return;
-        }
+    /// Mends the search after a change, with the same entry entities. Gives the entities to which other hops lead than before, or
+    /// none any more. Cost: the facts of the entities that are concerned.
+    pub(super) fn apply(
+        &mut self,
+        index: &FactIndex,
+        changed: &Changed,
+        entry: &BTreeSet<u32>,
+        asked: &Asked,
+    ) -> BTreeSet<u32> {
+        let mut others = self.let_go(index, changed, asked);
         let mut from = VecDeque::new();
-        let turned = changed.turned.iter().filter(|entity| index.carries(**entity));
-        let came = changed.came.iter().filter_map(|slot| index.fact(*slot)).filter(|held| asked.may_use(&held.fact));
-        for entity in turned {
-            let facts = index.entity(*entity).facts.iter().filter_map(|slot| index.fact(*slot));
-            let hops = facts.filter(|held| asked.may_use(&held.fact)).filter_map(|held| self.hop(held)).min();
-            let hops = if entry.contains(entity) { Some(0) } else { hops };
-            hops.into_iter().for_each(|hops| self.arrive(index, *entity, hops, &mut from));
+        let turned = changed.turned.iter().filter(|entity| index.carries(**entity)).copied();
+        for entity in others.iter().copied().chain(turned).collect::<Vec<u32>>() {
+            let hops = if entry.contains(&entity) { Some(0) } else { self.used(index, entity, asked).min() };
+            hops.into_iter().for_each(|hops| self.arrive(index, entity, hops, &mut from));
         }
+        let came = changed.came.iter().filter_map(|slot| index.fact(*slot)).filter(|held| asked.may_use(&held.fact));
         for held in came {
             if let Some(hop) = self.hop(held) {
                 held.entities.iter().for_each(|entity| self.arrive(index, *entity, hop, &mut from));
             }
         }
-        self.follow(index, asked, from);
+        others.extend(self.follow(index, asked, from));
+        others
     }
 
-    /// Whether an entity was come to in so few hops by a fact that went, and by no other.
-    fn needs(&self, index: &FactIndex, gone: &HeldFact, asked: &Asked) -> bool {
-        let Some(hop) = self.hop(gone).filter(|_| asked.may_use(&gone.fact)) else { return false };
-        gone.entities.iter().filter(|entity| self.distances.get(entity) == Some(&hop)).any(|entity| {
-            let others = index.entity(*entity).facts.iter().filter_map(|slot| index.fact(*slot));
-            !others.filter(|other| asked.may_use(&other.fact)).any(|other| self.hop(other) == Some(hop))
-        })
+    /// Forgets the entities that are no more come to as before: that carry nothing any more, or have no fact left which leads to
+    /// them in so few hops. What only these led to goes with them.
+    fn let_go(&mut self, index: &FactIndex, changed: &Changed, asked: &Asked) -> BTreeSet<u32> {
+        let mut doubtful: Vec<u32> = changed.turned.clone();
+        for (_, gone) in changed.gone.iter().filter(|(_, gone)| asked.may_use(&gone.fact)) {
+            if let Some(hop) = self.hop(gone) {
+                doubtful.extend(gone.entities.iter().filter(|entity| self.distances.get(entity) == Some(&hop)));
+            }
+        }
+        let mut forgotten = BTreeSet::new();
+        while let Some(entity) = doubtful.pop() {
+            let Some(distance) = self.distances.get(&entity).copied() else { continue };
+            let is_led_to = distance == 0 || self.used(index, entity, asked).any(|hop| hop == distance);
+            if is_led_to && index.carries(entity) {
+                continue;
+            }
+            self.distances.remove(&entity);
+            forgotten.insert(entity);
+            for held in index.entity(entity).facts.iter().filter_map(|slot| index.fact(*slot)) {
+                let further = held.entities.iter().filter(|next| self.distances.get(next) == Some(&(distance + 1)));
+                doubtful.extend(further);
+            }
+        }
+        forgotten
+    }
+
+    /// The hops in which those facts of an entity are met that the question may use.
+    fn used<'a>(&'a self, index: &'a FactIndex, entity: u32, asked: &'a Asked) -> impl Iterator<Item = usize> + 'a {
+        let facts = index.entity(entity).facts.iter().filter_map(|slot| index.fact(*slot));
+        facts.filter(|held| asked.may_use(&held.fact)).filter_map(|held| self.hop(held))
     }
 
     fn arrive(&mut self, index: &FactIndex, entity: u32, hops: usize, from: &mut VecDeque<u32>) {
@@ -83,8 +107,11 @@ impl Reach {
         }
     }
 
-    fn follow(&mut self, index: &FactIndex, asked: &Asked, mut from: VecDeque<u32>) {
+    /// Goes on from entities. Gives these and all others that were come to.
+    fn follow(&mut self, index: &FactIndex, asked: &Asked, mut from: VecDeque<u32>) -> BTreeSet<u32> {
+        let mut followed = BTreeSet::new();
         while let Some(entity) = from.pop_front() {
+            followed.insert(entity);
             let hop = self.distances[&entity] + 1;
             if hop == self.hops {
                 continue;
@@ -95,5 +122,6 @@ impl Reach {
                 }
             }
         }
+        followed
     }
 }

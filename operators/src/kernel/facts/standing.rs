@@ -66,6 +66,8 @@ struct Question {
     entry: BTreeMap<EntityKey, Grounds>,
     entry_numbers: BTreeSet<u32>,
     reach: Reach,
+    /// Whether what expansion comes to is so little that all of it was looked at.
+    is_enumerated: bool,
     evidence: Evidence,
 }
 
@@ -117,7 +119,17 @@ impl Question {
         let reach = Reach::new(index, &BTreeSet::new(), &asked, settings.hops);
         let (entry, entry_numbers) = (BTreeMap::new(), BTreeSet::new());
         let evidence = Evidence { entry: BTreeMap::new(), degrees: Vec::new(), chain: nothing(settings) };
-        let mut question = Self { asked, near_entities, synonyms, near_facts, entry, entry_numbers, reach, evidence };
+        let mut question = Self {
+            asked,
+            near_entities,
+            synonyms,
+            near_facts,
+            entry,
+            entry_numbers,
+            reach,
+            is_enumerated: false,
+            evidence,
+        };
         question.enter(index, settings);
         let retrieved = question.retrieve(index, settings);
         question.evidence = question.assemble(index, retrieved, settings);
@@ -127,11 +139,17 @@ impl Question {
     /// Takes in what changed. Gives whether the evidence was worked out anew.
     fn apply(&mut self, index: &FactIndex, changed: &Changed, settings: &ChainSettings) -> bool {
         self.look_at_entities(index, &changed.entities);
-        self.look_at_facts(index, changed);
-        if !self.enter(index, settings) {
-            self.reach.apply(index, changed, &self.entry_numbers, &self.asked);
-        }
-        let retrieved = self.retrieve(index, settings);
+        let is_near_other = self.look_at_facts(index, changed);
+        let is_other = if self.enter(index, settings) {
+            true
+        } else {
+            let entities = self.reach.apply(index, changed, &self.entry_numbers, &self.asked);
+            is_near_other || self.is_met_otherwise(index, changed, &entities, settings)
+        };
+        let retrieved = match is_other {
+            true => self.retrieve(index, settings),
+            false => self.evidence.chain.retrieved.clone(),
+        };
         let came: BTreeSet<u32> = changed.came.iter().copied().collect();
         let graph = &self.evidence.chain.graph;
         let renamed = changed.entities.iter().filter_map(|number| index.entity(*number).key.as_ref());
@@ -151,7 +169,7 @@ impl Question {
         let is_enough = self.near_entities.drop(entities);
         for number in entities {
             if let Some(scored) = scored_entity(index, *number, &self.asked) {
-                self.near_entities.add(scored);
+                _ = self.near_entities.add(scored);
             }
             for ((_, vector), synonyms) in self.asked.mentions.iter().zip(&mut self.synonyms) {
                 if is_synonym(index, *number, vector.as_ref()) {
@@ -166,17 +184,43 @@ impl Question {
         }
     }
 
-    fn look_at_facts(&mut self, index: &FactIndex, changed: &Changed) {
+    /// Gives whether other facts are near the question than before.
+    fn look_at_facts(&mut self, index: &FactIndex, changed: &Changed) -> bool {
         let gone: Vec<u32> = changed.gone.iter().map(|(slot, _)| *slot).collect();
+        let n_before = self.near_facts.held().len();
         let is_enough = self.near_facts.drop(&gone);
+        let mut is_other = self.near_facts.held().len() < n_before;
         for slot in &changed.came {
             if let Some(scored) = index.fact(*slot).and_then(|held| scored_fact(*slot, held, &self.asked)) {
-                self.near_facts.add(scored);
+                is_other |= self.near_facts.add(scored);
             }
         }
         if !is_enough {
             self.near_facts = near_facts(index, &self.asked, self.near_facts.n());
         }
+        is_other
+    }
+
+    /// Whether a fact that may be among the best is met in another hop than before, or an entry entity is in others: where other
+    /// hops than before lead to these entities.
+    fn is_met_otherwise(
+        &self,
+        index: &FactIndex,
+        changed: &Changed,
+        entities: &BTreeSet<u32>,
+        settings: &ChainSettings,
+    ) -> bool {
+        let is_entry = |entity: &u32| settings.beta > 0.0 && self.entry_numbers.contains(entity);
+        let came = changed.came.iter().filter_map(|slot| index.fact(*slot));
+        let mut moved = changed.gone.iter().map(|(_, held)| held).chain(came);
+        let is_candidate = |slot: &u32| {
+            let is_near = self.near_facts.held().iter().any(|scored| scored.slot == *slot);
+            is_near || index.fact(*slot).is_some_and(|held| held.entities.iter().any(is_entry))
+        };
+        let mut facts = entities.iter().flat_map(|entity| &index.entity(*entity).facts);
+        moved.any(|held| held.entities.iter().any(is_entry))
+            || self.is_enumerated && !(entities.is_empty() && changed.came.is_empty() && changed.gone.is_empty())
+            || facts.any(is_candidate)
     }
 
     /// Finds the entry entities (eq. 8 to 13), and starts the search from them where they are others. Gives whether it did.
@@ -209,6 +253,7 @@ impl Question {
             true => self.entry_numbers.iter().flat_map(|entity| &index.entity(*entity).facts).copied().collect(),
             false => BTreeSet::new(),
         };
+        self.is_enumerated = false;
         loop {
             let near: BTreeSet<u32> = self.near_facts.held().iter().map(|scored| scored.slot).collect();
             let retrieved = self.best(index, near.union(&of_entry).copied(), settings);
@@ -221,6 +266,7 @@ impl Question {
             let n = 2 * self.near_facts.n().max(1);
             let reached = || self.reach.entities().flat_map(|entity| &index.entity(entity).facts).copied();
             if reached().take(ENUMERATED * n).count() < ENUMERATED * n {
+                self.is_enumerated = true;
                 return self.best(index, reached().collect::<BTreeSet<u32>>(), settings);
             }
             self.near_facts = near_facts(index, &self.asked, n);

@@ -173,7 +173,7 @@ proptest! {
             }
             if let Some(score) = score {
                 all.insert(slot, score);
-                pool.add(scored((&slot, &score)));
+                _ = pool.add(scored((&slot, &score)));
             }
             let mut wanted: Vec<_> = all.iter().map(scored).collect();
             wanted.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
