@@ -1,9 +1,9 @@
 //! The one collection type of this crate, and the few verbs that the library lacks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use differential_dataflow::{AsCollection, Data, ExchangeData, VecCollection};
-use hypercane_schemas::{Diff, Epoch};
+use hypercane_schemas::{Diff, Epoch, QueryId};
 use timely::{
     container::CapacityContainerBuilder,
     dataflow::{StreamVec, channels::pact::Pipeline, operators::Capability, operators::generic::operator::Operator},
@@ -14,6 +14,28 @@ pub type Collection<'scope, D> = VecCollection<'scope, Epoch, D, Diff>;
 
 /// Updates of an epoch, each a row and how often it comes.
 pub(crate) type Updates<D> = Vec<(D, Diff)>;
+
+/// The rows that were told of each question.
+pub(crate) struct Told<R>(BTreeMap<QueryId, BTreeSet<R>>);
+
+impl<R> Default for Told<R> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<R: Ord + Clone> Told<R> {
+    /// What changes where a question has these rows now; none where it does not stand.
+    pub(crate) fn tell(&mut self, question: QueryId, now: BTreeSet<R>) -> Updates<R> {
+        let before = self.0.remove(&question).unwrap_or_default();
+        let went = before.difference(&now).map(|row| (row.clone(), -1));
+        let changes = went.chain(now.difference(&before).map(|row| (row.clone(), 1))).collect();
+        if !now.is_empty() {
+            self.0.insert(question, now);
+        }
+        changes
+    }
+}
 
 /// What `apply` makes of all updates of an epoch that a worker has, epoch by epoch, each once it is complete.
 pub(crate) fn by_epoch<'scope, D: Data, R: Data>(

@@ -15,7 +15,7 @@ use timely::dataflow::operators::{Concat, Exchange, vec::Broadcast, vec::Map};
 
 use crate::{
     candidates::Embedded,
-    collection::{Collection, Updates, by_epoch, left_join},
+    collection::{Collection, Told, Updates, by_epoch, left_join},
     domain::Domain,
     grammar::statements,
     kernel::{
@@ -133,13 +133,13 @@ pub fn asked<'scope>(
 struct Found {
     standing: Standing,
     facts: BTreeMap<HyperedgeId, Shared<Hyperedge>>,
-    told: BTreeMap<QueryId, BTreeSet<EvidenceRow>>,
+    told: Told<EvidenceRow>,
 }
 
 impl Found {
     fn new(hub: usize) -> Self {
         let standing = Standing::new(hub, ChainSettings::lifted());
-        Self { standing, facts: BTreeMap::new(), told: BTreeMap::new() }
+        Self { standing, facts: BTreeMap::new(), told: Told::default() }
     }
 
     /// Takes in the rows of an epoch. Gives the rows of evidence that came and went.
@@ -167,12 +167,7 @@ impl Found {
         let mut updates = Vec::new();
         for id in self.standing.apply(changes) {
             let now = self.standing.evidence(&id).map(|evidence| self.rows(&id, &evidence.chain)).unwrap_or_default();
-            let before = self.told.remove(&id).unwrap_or_default();
-            updates.extend(before.difference(&now).map(|row| (row.clone(), -1)));
-            updates.extend(now.difference(&before).map(|row| (row.clone(), 1)));
-            if !now.is_empty() {
-                self.told.insert(id, now);
-            }
+            updates.extend(self.told.tell(id, now));
         }
         updates
     }

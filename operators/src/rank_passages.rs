@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use timely::dataflow::operators::{Concat, Exchange, vec::Broadcast, vec::Map};
 
 use crate::{
-    collection::{Collection, Updates, by_epoch},
+    collection::{Collection, Told, Updates, by_epoch},
     domain::Domain,
     extract::rejected,
     kernel::{
@@ -71,13 +71,13 @@ struct Rankings {
     standing: Standing,
     passages: BTreeMap<ContentHash, Shared<PlacedPassage>>,
     questions: BTreeMap<QueryId, Shared<LinkedQuery>>,
-    told: BTreeMap<QueryId, BTreeSet<RankedPassage>>,
+    told: Told<RankedPassage>,
 }
 
 impl Rankings {
     fn new(domain: &Domain) -> Self {
         let standing = Standing::new(domain.common_words().iter().cloned(), PassageSettings::default());
-        Self { standing, passages: BTreeMap::new(), questions: BTreeMap::new(), told: BTreeMap::new() }
+        Self { standing, passages: BTreeMap::new(), questions: BTreeMap::new(), told: Told::default() }
     }
 
     /// Takes in the rows of an epoch. Gives the rows of rankings that came and went.
@@ -111,12 +111,7 @@ impl Rankings {
         let mut updates = Vec::new();
         for id in self.standing.apply(changes) {
             let now = self.rows(&id);
-            let before = self.told.remove(&id).unwrap_or_default();
-            updates.extend(before.difference(&now).map(|row| (row.clone(), -1)));
-            updates.extend(now.difference(&before).map(|row| (row.clone(), 1)));
-            if !now.is_empty() {
-                self.told.insert(id, now);
-            }
+            updates.extend(self.told.tell(id, now));
         }
         updates
     }
