@@ -19,7 +19,7 @@ use crate::{
     domain::Domain,
     grammar::statements,
     kernel::{
-        Chain, ChainSettings, EvidenceParts,
+        Chain, ChainSettings, EvidenceParts, EvidencePath,
         facts::{Asked, Changes, Fact, NamedEntity, Standing},
         synonyms::name_embedded_as,
     },
@@ -200,12 +200,12 @@ pub fn evidence_rows(
         })
     };
     if chain.paths().is_empty() {
-        let fallback = (1..).zip(chain.ranking()).take(ChainSettings::default().paths);
+        let fallback = (1..).zip(chain.ranking()).take(ChainSettings::lifted().paths);
         return fallback.filter_map(|(rank, at)| row(rank, at)).collect();
     }
     let group_of: BTreeMap<usize, usize> =
         chain.groups.iter().enumerate().flat_map(|(group, of)| of.iter().map(move |path| (*path, group))).collect();
-    let path = |(at, path): (usize, &crate::kernel::EvidencePath)| {
+    let path = |(at, path): (usize, &EvidencePath)| {
         let group = group_of.get(&at).copied()?;
         let row = row(at as u16 + 1, path.hyperedge)?;
         let EvidenceParts { coverage, propagation, extraction, entry, relations } = path.parts;

@@ -34,8 +34,7 @@ pub(super) fn extract(document: &Document, language: &Language) -> Extraction {
         mentions.extend(named);
         if !mentions.is_empty() {
             if mentions.iter().all(|other| other.entity == mentions[0].entity) {
-                let key = &document.key.0;
-                mentions.push(mention(format!("document:{key}"), key, DOCUMENT, "source"));
+                mentions.push(source(document));
             }
             let text = self_standing(sentence, subject.as_deref());
             facts.push(fact(text, span, mentions, &group));
@@ -97,8 +96,13 @@ fn mention(key: String, name: &str, kind: &str, role: &str) -> Mention {
     }
 }
 
-/// The key of what a text calls by a name.
-pub(crate) fn name(text: &str) -> String {
+/// The document itself, where a fact has nothing else to join.
+pub(crate) fn source(document: &Document) -> Mention {
+    let key = &document.key.0;
+    mention(format!("document:{key}"), key, DOCUMENT, "source")
+}
+
+fn name(text: &str) -> String {
     format!("name:{}", name_key(text))
 }
 

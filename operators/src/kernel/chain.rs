@@ -6,9 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AssembleSettings, Assembled, EvidencePath, EvidenceWeights, ExpandSettings, Expanded, Extraction, Hypergraph,
-    Split, assemble, contradiction_score, expand, fuse, hyperedge_confidence, propagate_by_weight, query_relevance,
-    restart, split,
+    AssembleSettings, Assembled, EvidencePath, EvidenceWeights, ExpandSettings, Extraction, Hypergraph, Split,
+    assemble, contradiction_score, expand, fuse, hyperedge_confidence, propagate_by_weight, query_relevance,
+    rank::higher_first, restart, split,
 };
 
 /// How evidence is found and scored. Where the paper gives a value (its appendix C) it is the default; the others were chosen
@@ -138,8 +138,6 @@ pub struct Surroundings<'a, E, V> {
 /// The evidence of a question. `Hyperedges` of it are meant by index into [`Chain::graph`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain<E, V> {
-    /// E_q, best first, by index into the surroundings (eq. 19); by slot where facts are kept ([`facts`](super::facts)).
-    pub retrieved: Vec<Expanded>,
     /// H_q (eq. 21).
     pub graph: Hypergraph<E, V>,
     /// c*, by entity (eq. 27).
@@ -200,7 +198,7 @@ pub fn chain<E: Ord + Clone, V: Ord + Clone>(around: &Surroundings<'_, E, V>, se
     let extractions = hyperedges.iter().map(|&at| (around.extraction)(at)).collect();
     let in_conflict = |at: u32| (around.in_conflict)(hyperedges[at as usize]);
     let query = QueryHypergraph { graph, entry, retrieval, similarity, extractions, in_conflict: &in_conflict };
-    Chain { retrieved, ..query.chain(settings) }
+    query.chain(settings)
 }
 
 /// H_q with what its entities and hyperedges bring, each by index.
@@ -220,7 +218,7 @@ pub(super) struct QueryHypergraph<'a, E, V> {
 }
 
 impl<E: Ord + Clone, V: Ord + Clone> QueryHypergraph<'_, E, V> {
-    /// The evidence in it (eq. 22 to 40); what was retrieved is left to the caller.
+    /// The evidence in it (eq. 22 to 40).
     pub(super) fn chain(self, settings: &ChainSettings) -> Chain<E, V> {
         let Self { graph, entry, retrieval, similarity, extractions, in_conflict } = self;
         let Lift { entry_rarity, relevance_power, retrieval_weight } = settings.lift;
@@ -239,7 +237,7 @@ impl<E: Ord + Clone, V: Ord + Clone> QueryHypergraph<'_, E, V> {
         };
         if retrieval_weight > 0.0 {
             candidates.iter_mut().for_each(|path| path.score += retrieval_weight * retrieval[path.hyperedge as usize]);
-            candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.hyperedge.cmp(&b.hyperedge)));
+            candidates.sort_by(|a, b| higher_first(a.score, b.score).then(a.hyperedge.cmp(&b.hyperedge)));
         }
         let paths = &candidates[..settings.paths.min(candidates.len())];
         let retained: Vec<&[u32]> = paths.iter().map(|path| path.retained.as_slice()).collect();
@@ -252,7 +250,6 @@ impl<E: Ord + Clone, V: Ord + Clone> QueryHypergraph<'_, E, V> {
         let contradiction = contradiction_score(&split, &of_groups, touched);
         let (n_paths, rho) = (paths.len(), hyperedge_confidence(&graph, &confidence));
         Chain {
-            retrieved: Vec::new(),
             graph,
             confidence,
             hyperedge_confidence: rho,

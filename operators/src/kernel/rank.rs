@@ -18,6 +18,30 @@ pub fn top(scores: &[f64], most: usize) -> Vec<usize> {
     order
 }
 
+/// The order of a ranking: by score, highest first, and by id where these are equal.
+pub(super) fn in_ranking<I: Ord>((a, id): (f64, &I), (b, other): (f64, &I)) -> Ordering {
+    higher_first(a, b).then_with(|| id.cmp(other))
+}
+
+/// Keeps the first `n` rows, in the order of a ranking. Gives the first of the rest. Cost:
+/// linear in their count, and sorting what is kept.
+pub(super) fn keep_first<T, I: Ord + Clone>(
+    rows: &mut Vec<T>,
+    n: usize,
+    by: impl for<'a> Fn(&'a T) -> (f64, &'a I),
+) -> Option<(f64, I)> {
+    let order = |a: &T, b: &T| in_ranking(by(a), by(b));
+    let mut rest = None;
+    if n < rows.len() {
+        rows.select_nth_unstable_by(n, order);
+        let (score, id) = by(&rows[n]);
+        rest = Some((score, id.clone()));
+        rows.truncate(n);
+    }
+    rows.sort_unstable_by(order);
+    rest
+}
+
 /// The constant of reciprocal rank fusion, as its authors have it (Cormack, Clarke and Buettcher, 2009).
 const RECIPROCAL_RANK: f64 = 60.0;
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 use hypercane_schemas::{EntityKey, text};
 
 use super::{Answer, EntityRecord, HyperedgeRecord, RelationRecord, facts::entity_key};
-use crate::kernel::normalise_relation::label_form;
+use crate::{domain::slug, kernel::normalise_relation::label_form};
 
 /// Most entities of one passage.
 pub const MOST_ENTITIES: usize = 256;
@@ -162,21 +162,18 @@ fn hyperedges(records: Vec<HyperedgeRecord>, dropped: &mut Dropped) -> Vec<Hyper
 
 /// Names of participants, each once.
 fn names(given: Vec<String>, dropped: &mut Dropped) -> Vec<String> {
-    let mut keys: Vec<String> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for name in given {
         let name = text::canonical(&name);
-        let key = entity_key(&name).0;
         if name.is_empty() {
             dropped.empty += 1;
         } else if is_longer(&name, LONGEST_NAME) {
             dropped.too_long += 1;
-        } else if keys.contains(&key) {
+        } else if names.iter().any(|known| is_same_name(known, &name)) {
             dropped.repeated += 1;
         } else if names.len() == MOST_PARTICIPANTS {
             dropped.too_many += 1;
         } else {
-            keys.push(key);
             names.push(name);
         }
     }
@@ -193,7 +190,7 @@ fn relations(records: Vec<RelationRecord>, dropped: &mut Dropped) -> Vec<Relatio
             continue;
         }
         let identity = (entity_key(&from).0, entity_key(&to).0, label_form(&label));
-        if identity.0 == identity.1 {
+        if is_same_name(&from, &to) {
             dropped.empty += 1;
         } else if let Some(&place) = kept.get(&identity) {
             dropped.repeated += 1;
@@ -206,6 +203,13 @@ fn relations(records: Vec<RelationRecord>, dropped: &mut Dropped) -> Vec<Relatio
         }
     }
     relations
+}
+
+/// Whether two names differ in letter case, accents and punctuation only.
+pub(super) fn is_same_name(a: &str, b: &str) -> bool {
+    let (form, other) = (slug(a), slug(b));
+    // Names of signs alone (`∞`) have no words; they stand for themselves.
+    if form.is_empty() { a == b } else { form == other }
 }
 
 /// Whether a record can be kept; what can't is counted.

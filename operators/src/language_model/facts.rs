@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hypercane_schemas::{DirectedRelation, Document, EntityKey, Fixed, GroupKey, Origin, Span};
 
-use super::{Answer, EntityRecord, read};
+use super::{Answer, EntityRecord, clean::is_same_name, read};
 use crate::{
     extraction::{Extraction, Fact, Failure, Mention},
     grammar::statements,
@@ -22,12 +22,13 @@ const TOPIC: &str = "topic";
 /// The key of a thing that is known by its name alone, as the general extractor has it: letter case, accents, articles and
 /// what stands in brackets behind it do not count.
 pub fn entity_key(name: &str) -> EntityKey {
-    EntityKey(statements::name(name))
+    statements::name_entity(name)
 }
 
-/// Whether a mention names something that other texts may name too: all that an answer names, but not the title.
+/// Whether a mention names something that other texts may name too: all that an answer names, but not the title or the
+/// document itself.
 pub(crate) fn is_name(mention: &Mention) -> bool {
-    mention.role != TOPIC
+    mention.role != TOPIC && mention.kind != statements::DOCUMENT
 }
 
 /// What an answer says of the things that it names.
@@ -74,7 +75,7 @@ fn given(label: Option<&String>, otherwise: &str) -> String {
 ///
 /// A hyperedge whose words stand in the text has their place, any other that of the whole chunk. A directed relation
 /// belongs to every hyperedge that has both its ends; one that has none is a fact of its own. A fact with one participant
-/// gets the document's title as the second. What is lost (see [`super::Dropped`]) is one failure of the chunk.
+/// gets the document's title as the second; one of two names of one thing, the document. What is lost (see [`super::Dropped`]) is one failure of the chunk.
 ///
 /// # Errors
 /// The answer is malformed; the model was asked to repair it before it was recorded.
@@ -107,8 +108,8 @@ fn facts(answer: &Answer, document: &Document) -> (Vec<Fact>, usize) {
     let (mut facts, mut n_alone) = (Vec::new(), 0);
     for hyperedge in &answer.hyperedges {
         let mut mentions: Vec<Mention> = hyperedge.entities.iter().map(|name| records.mention(name)).collect();
-        if let ([only], Some(title)) = (&mentions[..], title)
-            && only.entity != records.key(title)
+        if let ([only], Some(title)) = (&hyperedge.entities[..], title)
+            && !is_same_name(only, title)
         {
             mentions.push(Mention { role: TOPIC.into(), ..records.mention(title) });
         }
@@ -116,25 +117,37 @@ fn facts(answer: &Answer, document: &Document) -> (Vec<Fact>, usize) {
             n_alone += 1;
             continue;
         }
+        let mentions = of_two(mentions, document);
         let mut relations = Vec::new();
         for (relation, taken) in answer.relations.iter().zip(&mut taken) {
-            let ends = [records.key(&relation.from), records.key(&relation.to)];
-            if ends.iter().all(|end| mentions.iter().any(|mention| mention.entity == *end)) {
+            let [from, to] = [records.key(&relation.from), records.key(&relation.to)];
+            let is_among = |end: &EntityKey| mentions.iter().any(|mention| mention.entity == *end);
+            if from != to && is_among(&from) && is_among(&to) {
                 *taken = true;
-                let [from, to] = ends;
                 relations.push(directed(from, to, &relation.label, relation.conf));
             }
         }
         facts.push(fact(&hyperedge.relation, mentions, &hyperedge.text, relations, hyperedge.conf, document));
     }
     for (relation, _) in answer.relations.iter().zip(taken).filter(|(_, taken)| !taken) {
-        let mentions = vec![records.mention(&relation.from), records.mention(&relation.to)];
+        let [from, to] = [&relation.from, &relation.to].map(|name| records.mention(name));
         let said = format!("{} {} {}", relation.from, relation.label, relation.to);
-        let (from, to) = (mentions[0].entity.clone(), mentions[1].entity.clone());
-        let directed = directed(from, to, &relation.label, relation.conf);
-        facts.push(fact(&relation.label, mentions, &said, vec![directed], relation.conf, document));
+        let directed = (from.entity != to.entity)
+            .then(|| directed(from.entity.clone(), to.entity.clone(), &relation.label, relation.conf));
+        let mentions = of_two(vec![from, to], document);
+        facts.push(fact(&relation.label, mentions, &said, directed.into_iter().collect(), relation.conf, document));
     }
     (facts, n_alone)
+}
+
+/// The participants, or the document with what they all name: two names of one thing, such as `Rome` and `the Rome (city)`, are
+/// joined with the document that relates them.
+fn of_two(mut mentions: Vec<Mention>, document: &Document) -> Vec<Mention> {
+    if mentions.iter().all(|mention| mention.entity == mentions[0].entity) {
+        mentions.truncate(1);
+        mentions.push(statements::source(document));
+    }
+    mentions
 }
 
 fn directed(from: EntityKey, to: EntityKey, label: &str, confidence: f64) -> DirectedRelation {
@@ -241,6 +254,29 @@ mod tests {
         assert!(extraction.failures[0].reason.contains("1 facts"), "{:?}", extraction.failures);
         let failure = super::extraction("no", &chunk(None)).unwrap_err();
         assert!(failure.reason.contains("after it was asked to repair"), "{failure:?}");
+    }
+
+    #[test]
+    fn two_names_of_one_thing_are_joined_with_the_document_that_relates_them() {
+        let relation =
+            |from: &str, to: &str| format!(r#"{{"from": "{from}", "to": "{to}", "label": "was", "conf": 1}}"#);
+        let relations = [relation("Rome", "the Rome (city)"), relation("Rome", "ROME")].join(", ");
+        let answer = format!(
+            r#"{{"entities": [], "hyperedges": [{{"text": "Rome.", "entities": ["Rome", "Rome (city)"],
+            "relation": "is", "conf": 1}}], "relations": [{relations}]}}"#
+        );
+        let extraction = extraction(&answer, &chunk(Some("Rome"))).unwrap();
+        assert_eq!(extraction.facts.len(), 2);
+        for fact in &extraction.facts {
+            let keys: Vec<&str> = fact.mentions.iter().map(|mention| mention.entity.0.as_str()).collect();
+            assert!(keys == ["name:rome", "document:doc"] && fact.relations.is_empty(), "{fact:?}");
+        }
+        // A name and itself in other letters say nothing.
+        assert!(
+            extraction.failures[0].reason.contains("1 empty or of a thing with itself"),
+            "{:?}",
+            extraction.failures
+        );
     }
 
     #[test]

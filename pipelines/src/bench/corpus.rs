@@ -77,13 +77,13 @@ pub struct CorpusReport {
 pub struct Cost {
     /// How many were measured.
     pub n: usize,
-    /// The median from a document to the changed rankings, with vectors on record.
+    /// The median from a document to the changed answers, with vectors on record.
     pub p50_ms: f64,
     /// The slowest.
     pub max_ms: f64,
     /// Texts that had to be embedded, as a mean.
     pub texts: f64,
-    /// Changes of rankings, as a mean.
+    /// Changes of answers, as a mean.
     pub results: f64,
     /// How many times as long a rebuild takes as the median change.
     pub ratio: f64,

@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hypercane_schemas::{EntityKey, HyperedgeId};
 
-use super::{Fact, NamedEntity};
-use crate::shared::Shared;
+use super::{Changes, Fact, NamedEntity};
+use crate::{
+    kernel::sorted::{insert, remove},
+    shared::Shared,
+};
 
 /// The facts of a corpus with their entities. The facts themselves are shared.
 #[derive(Clone, Debug)]
-pub struct FactIndex {
+pub(super) struct FactIndex {
     hub: usize,
     facts: Vec<Option<HeldFact>>,
     slots: HashMap<HyperedgeId, u32>,
@@ -54,7 +57,7 @@ pub(super) struct Changed {
 
 impl FactIndex {
     /// No facts. Entities in more than `hub` facts carry no expansion, as anchors do not.
-    pub fn new(hub: usize) -> Self {
+    pub(super) fn new(hub: usize) -> Self {
         Self {
             hub,
             facts: Vec::new(),
@@ -65,16 +68,6 @@ impl FactIndex {
             free_entities: Vec::new(),
             by_alias: HashMap::new(),
         }
-    }
-
-    /// How many facts.
-    pub fn len(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
     }
 
     /// All facts with their slots.
@@ -114,54 +107,37 @@ impl FactIndex {
     }
 
     /// Takes facts and names out, and others in. What is not there goes without effect, and what comes again replaces what it
-    /// was.
-    pub(super) fn apply(
-        &mut self,
-        facts: (Vec<HyperedgeId>, Vec<(HyperedgeId, Shared<Fact>)>),
-        names: (Vec<EntityKey>, Vec<(EntityKey, Shared<NamedEntity>)>),
-    ) -> Changed {
+    /// was. Questions are left to the caller.
+    pub(super) fn apply(&mut self, changes: &Changes) -> Changed {
         let mut changed = Changed::default();
+        let came: BTreeMap<HyperedgeId, &Shared<Fact>> =
+            changes.facts_came.iter().map(|(id, fact)| (*id, fact)).collect();
+        let gone: BTreeSet<HyperedgeId> = changes.facts_gone.iter().chain(came.keys()).copied().collect();
+        // Whether an entity carried expansion before.
         let mut carried: BTreeMap<u32, bool> = BTreeMap::new();
         let mut touched: BTreeSet<u32> = BTreeSet::new();
-        let came: BTreeMap<HyperedgeId, Shared<Fact>> = facts.1.into_iter().collect();
-        let gone: BTreeSet<HyperedgeId> = facts.0.into_iter().chain(came.keys().copied()).collect();
         let gone: Vec<u32> = gone.iter().filter_map(|id| self.slots.remove(id)).collect();
         for slot in gone {
             let Some(held) = self.facts[slot as usize].take() else { continue };
             for entity in &held.entities {
                 carried.entry(*entity).or_insert_with(|| self.carries(*entity));
                 let facts = &mut self.entities[*entity as usize].facts;
-                facts.retain(|other| *other != slot);
+                remove(facts, slot);
                 touched.extend(facts.is_empty().then_some(*entity));
             }
             changed.gone.push((slot, held));
         }
         self.free_facts.extend(changed.gone.iter().rev().map(|(slot, _)| *slot));
         for (id, fact) in came {
-            let slot = self.free_facts.pop().unwrap_or(self.facts.len() as u32);
-            if self.facts.len() <= slot as usize {
-                self.facts.push(None);
-            }
-            let entities: Vec<u32> = fact.entities.iter().map(|key| self.numbered(key)).collect();
-            for entity in &entities {
-                carried.entry(*entity).or_insert_with(|| self.carries(*entity));
-                let facts = &mut self.entities[*entity as usize].facts;
-                touched.extend(facts.is_empty().then_some(*entity));
-                let at = facts.partition_point(|other| *other < slot);
-                facts.insert(at, slot);
-            }
-            self.slots.insert(id, slot);
-            self.facts[slot as usize] = Some(HeldFact { id, fact, entities });
-            changed.came.push(slot);
-        }
-        let (went, named): (_, BTreeMap<EntityKey, Shared<NamedEntity>>) = (names.0, names.1.into_iter().collect());
-        let went: Vec<EntityKey> = went.into_iter().filter(|key| !named.contains_key(key)).collect();
-        let named = named.into_iter().map(|(key, named)| (key, Some(named)));
-        for (key, named) in went.into_iter().map(|key| (key, None)).chain(named) {
-            touched.insert(self.name(&key, named));
+            let slot = self.put(id, fact, &mut carried, &mut touched);
+            insert(&mut changed.came, slot);
         }
         changed.gone.sort_unstable_by_key(|(slot, _)| *slot);
-        changed.came.sort_unstable();
+        let named: BTreeMap<&EntityKey, Option<&Shared<NamedEntity>>> =
+            (changes.names_gone.iter().map(|key| (key, None)))
+                .chain(changes.names_came.iter().map(|(key, named)| (key, Some(named))))
+                .collect();
+        touched.extend(named.into_iter().map(|(key, named)| self.name(key, named.cloned())));
         let turned = carried.into_iter().filter(|(entity, carried)| self.carries(*entity) != *carried);
         changed.turned = turned.map(|(entity, _)| entity).collect();
         // Numbers are given anew only after this change: until then each stands for one entity.
@@ -177,6 +153,30 @@ impl FactIndex {
         }
         changed.entities = touched.into_iter().collect();
         changed
+    }
+
+    /// Puts a fact in a free slot. Notes its entities: whether they carried expansion, and those that had no fact.
+    fn put(
+        &mut self,
+        id: HyperedgeId,
+        fact: &Shared<Fact>,
+        carried: &mut BTreeMap<u32, bool>,
+        new: &mut BTreeSet<u32>,
+    ) -> u32 {
+        let slot = self.free_facts.pop().unwrap_or_else(|| {
+            self.facts.push(None);
+            self.facts.len() as u32 - 1
+        });
+        let entities: Vec<u32> = fact.entities.iter().map(|key| self.numbered(key)).collect();
+        for entity in &entities {
+            carried.entry(*entity).or_insert_with(|| self.carries(*entity));
+            let facts = &mut self.entities[*entity as usize].facts;
+            new.extend(facts.is_empty().then_some(*entity));
+            insert(facts, slot);
+        }
+        self.slots.insert(id, slot);
+        self.facts[slot as usize] = Some(HeldFact { id, fact: fact.clone(), entities });
+        slot
     }
 
     /// The number of an entity, a new one where it has none.

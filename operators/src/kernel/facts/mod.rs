@@ -1,15 +1,15 @@
 //! The evidence of standing questions over facts that come and go (HyCE-RAG 3.3.1 to 3.3.4).
 //!
 //! A question's evidence is that of [`chain`](super::chain()) over the whole hypergraph. What is kept for it are the steps that look
-//! at more than the query's hypergraph: which entities are near the question ([`Pool`]), which facts expansion comes to (a
-//! breadth-first search that is mended where facts come, [`Reach`]), and which of these fit best. So a change costs each question
+//! at more than the query's hypergraph: which entities are near the question, which facts expansion comes to (a breadth-first
+//! search that is mended where facts come and go), and which of these fit best. So a change costs each question
 //! a product for each fact that it brings and a look at the search; only a question whose query hypergraph, entry entities or
 //! their vectors change is worked out again.
 
+mod expansion;
 mod index;
 mod plain;
 mod pool;
-mod reach;
 mod standing;
 #[cfg(test)]
 mod tests;
@@ -18,10 +18,9 @@ use hypercane_schemas::{EntityKey, Fixed, Vector};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use index::FactIndex;
+use super::said_by;
+
 pub use plain::evidence;
-pub use pool::Pool;
-pub use reach::Reach;
 pub use standing::{Changes, Evidence, Standing};
 
 /// A fact, as evidence is made of it.
@@ -61,7 +60,6 @@ pub struct Asked {
 
 impl Asked {
     fn may_use(&self, fact: &Fact) -> bool {
-        let is_later = |(issued_at, as_of): (Timestamp, Timestamp)| issued_at > as_of;
-        !fact.issued_at.zip(self.as_of).is_some_and(is_later)
+        said_by(fact.issued_at, self.as_of)
     }
 }

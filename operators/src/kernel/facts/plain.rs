@@ -63,6 +63,5 @@ pub fn evidence(
         },
         in_conflict: &|_| false,
     };
-    // Where a fact stands in a hypergraph says nothing elsewhere.
-    Chain { retrieved: Vec::new(), ..chain(&around, settings) }
+    chain(&around, settings)
 }

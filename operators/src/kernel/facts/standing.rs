@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use hypercane_schemas::{EntityKey, HyperedgeId, QueryId, Vector};
 
 use super::{
-    Asked, Fact, FactIndex, NamedEntity, Pool, Reach,
-    index::{Changed, HeldFact},
-    pool::Scored,
+    Asked, Fact, NamedEntity,
+    expansion::Expansion,
+    index::{Changed, FactIndex, HeldFact},
+    pool::{Pool, Scored},
 };
 use crate::{
     kernel::{
         Chain, ChainSettings, Expanded, Extraction, Grounds, Hypergraph, Mentioned, NamedBy, chain::QueryHypergraph,
-        cosine_of_units, entry, rank::higher_first, synonyms::ETA,
+        cosine_of_units, entry, rank::keep_first, synonyms::ETA,
     },
     shared::Shared,
 };
@@ -63,9 +64,11 @@ struct Question {
     synonyms: Vec<BTreeSet<u32>>,
     /// The facts nearest to the question.
     near_facts: Pool<HyperedgeId>,
-    entry: BTreeMap<EntityKey, Grounds>,
-    entry_numbers: BTreeSet<u32>,
-    reach: Reach,
+    /// The entry entities by number.
+    entry: BTreeSet<u32>,
+    expansion: Expansion,
+    /// E_q, best first, by slot.
+    retrieved: Vec<Expanded>,
     /// Whether what expansion comes to is so little that all of it was looked at.
     is_enumerated: bool,
     evidence: Evidence,
@@ -84,8 +87,7 @@ impl Standing {
 
     /// Takes in what changed. Gives the questions whose evidence was worked out anew, or that went.
     pub fn apply(&mut self, changes: Changes) -> BTreeSet<QueryId> {
-        let facts = (changes.facts_gone, changes.facts_came);
-        let changed = self.index.apply(facts, (changes.names_gone, changes.names_came));
+        let changed = self.index.apply(&changes);
         let mut concerned = BTreeSet::new();
         for id in changes.questions_gone {
             self.questions.remove(&id);
@@ -116,23 +118,16 @@ impl Question {
             entities.filter(|number| is_synonym(index, *number, vector.as_ref())).collect()
         });
         let synonyms = synonyms.collect();
-        let reach = Reach::new(index, &BTreeSet::new(), &asked, settings.hops);
-        let (entry, entry_numbers) = (BTreeMap::new(), BTreeSet::new());
+        let entry = BTreeSet::new();
+        let expansion = Expansion::new(index, &entry, &asked, settings.hops);
         let evidence = Evidence { entry: BTreeMap::new(), degrees: Vec::new(), chain: nothing(settings) };
-        let mut question = Self {
-            asked,
-            near_entities,
-            synonyms,
-            near_facts,
-            entry,
-            entry_numbers,
-            reach,
-            is_enumerated: false,
-            evidence,
-        };
-        question.enter(index, settings);
-        let retrieved = question.retrieve(index, settings);
-        question.evidence = question.assemble(index, retrieved, settings);
+        let (retrieved, is_enumerated) = (Vec::new(), false);
+        let mut question =
+            Self { asked, near_entities, synonyms, near_facts, entry, expansion, retrieved, is_enumerated, evidence };
+        let grounds = question.grounds(index, settings);
+        question.enter(index, &grounds, settings);
+        question.retrieved = question.retrieve(index, settings);
+        question.evidence = question.assemble(index, grounds, settings);
         question
     }
 
@@ -140,26 +135,28 @@ impl Question {
     fn apply(&mut self, index: &FactIndex, changed: &Changed, settings: &ChainSettings) -> bool {
         self.look_at_entities(index, &changed.entities);
         let is_near_other = self.look_at_facts(index, changed);
-        let is_other = if self.enter(index, settings) {
+        let grounds = self.grounds(index, settings);
+        let is_other = if self.enter(index, &grounds, settings) {
             true
         } else {
-            let entities = self.reach.apply(index, changed, &self.entry_numbers, &self.asked);
+            let entities = self.expansion.apply(index, changed, &self.entry, &self.asked);
             is_near_other || self.is_met_otherwise(index, changed, &entities, settings)
         };
-        let retrieved = match is_other {
-            true => self.retrieve(index, settings),
-            false => self.evidence.chain.retrieved.clone(),
-        };
-        let came: BTreeSet<u32> = changed.came.iter().copied().collect();
+        let mut is_retrieved_other = false;
+        if is_other {
+            let retrieved = self.retrieve(index, settings);
+            is_retrieved_other = retrieved != self.retrieved;
+            self.retrieved = retrieved;
+        }
         let graph = &self.evidence.chain.graph;
-        let renamed = changed.entities.iter().filter_map(|number| index.entity(*number).key.as_ref());
-        let is_concerned = self.evidence.entry != self.entry
-            || self.evidence.degrees != self.degrees(index)
-            || self.evidence.chain.retrieved != retrieved
-            || retrieved.iter().any(|expanded| came.contains(&expanded.hyperedge))
-            || renamed.into_iter().any(|key| graph.entity(key).is_some());
+        let mut renamed = changed.entities.iter().filter_map(|number| index.entity(*number).key.as_ref());
+        let is_concerned = is_retrieved_other
+            || self.evidence.entry != grounds
+            || self.evidence.degrees != degrees(index, &grounds)
+            || self.retrieved.iter().any(|expanded| changed.came.binary_search(&expanded.hyperedge).is_ok())
+            || renamed.any(|key| graph.entity(key).is_some());
         if is_concerned {
-            self.evidence = self.assemble(index, retrieved, settings);
+            self.evidence = self.assemble(index, grounds, settings);
         }
         is_concerned
     }
@@ -210,7 +207,7 @@ impl Question {
         entities: &BTreeSet<u32>,
         settings: &ChainSettings,
     ) -> bool {
-        let is_entry = |entity: &u32| settings.beta > 0.0 && self.entry_numbers.contains(entity);
+        let is_entry = |entity: &u32| settings.beta > 0.0 && self.entry.contains(entity);
         let came = changed.came.iter().filter_map(|slot| index.fact(*slot));
         let mut moved = changed.gone.iter().map(|(_, held)| held).chain(came);
         let is_candidate = |slot: &u32| {
@@ -223,8 +220,8 @@ impl Question {
             || facts.any(is_candidate)
     }
 
-    /// Finds the entry entities (eq. 8 to 13), and starts the search from them where they are others. Gives whether it did.
-    fn enter(&mut self, index: &FactIndex, settings: &ChainSettings) -> bool {
+    /// The entry entities with the grounds of each (eq. 8 to 13).
+    fn grounds(&self, index: &FactIndex, settings: &ChainSettings) -> BTreeMap<EntityKey, Grounds> {
         let mut mentioned = Vec::new();
         for ((mention, (key, _)), synonyms) in (0..).zip(&self.asked.mentions).zip(&self.synonyms) {
             let mut found = |by, number: u32| {
@@ -236,12 +233,16 @@ impl Question {
             synonyms.iter().for_each(|number| found(NamedBy::Synonym, *number));
         }
         let nearest = self.near_entities.first().into_iter().map(|scored| (scored.id.clone(), scored.score));
-        self.entry = entry(mentioned, nearest, settings.nearest_entities);
-        let numbers = self.entry.keys().filter_map(|key| index.number(key)).collect();
-        let is_other = self.entry_numbers != numbers || self.evidence.entry.keys().ne(self.entry.keys());
+        entry(mentioned, nearest, settings.nearest_entities)
+    }
+
+    /// Starts expansion from the entry entities where they are others. Gives whether it did.
+    fn enter(&mut self, index: &FactIndex, grounds: &BTreeMap<EntityKey, Grounds>, settings: &ChainSettings) -> bool {
+        let numbers = grounds.keys().filter_map(|key| index.number(key)).collect();
+        let is_other = self.entry != numbers;
         if is_other {
-            self.reach = Reach::new(index, &numbers, &self.asked, settings.hops);
-            self.entry_numbers = numbers;
+            self.expansion = Expansion::new(index, &numbers, &self.asked, settings.hops);
+            self.entry = numbers;
         }
         is_other
     }
@@ -250,7 +251,7 @@ impl Question {
     fn retrieve(&mut self, index: &FactIndex, settings: &ChainSettings) -> Vec<Expanded> {
         // What an entry entity is in scores more than its text is worth.
         let of_entry: BTreeSet<u32> = match settings.beta > 0.0 {
-            true => self.entry_numbers.iter().flat_map(|entity| &index.entity(*entity).facts).copied().collect(),
+            true => self.entry.iter().flat_map(|entity| &index.entity(*entity).facts).copied().collect(),
             false => BTreeSet::new(),
         };
         self.is_enumerated = false;
@@ -258,13 +259,13 @@ impl Question {
             let near: BTreeSet<u32> = self.near_facts.held().iter().map(|scored| scored.slot).collect();
             let retrieved = self.best(index, near.union(&of_entry).copied(), settings);
             // What is outside scores no more than this.
-            let bound = self.near_facts.rest().map(|rest| (1.0 - settings.beta) * rest.score.max(0.0));
+            let bound = self.near_facts.bound().map(|score| (1.0 - settings.beta) * score.max(0.0));
             let is_full = retrieved.len() == settings.hyperedges;
             if bound.is_none_or(|bound| is_full && retrieved.last().is_none_or(|last| last.score > bound)) {
                 return retrieved;
             }
             let n = 2 * self.near_facts.n().max(1);
-            let reached = || self.reach.entities().flat_map(|entity| &index.entity(entity).facts).copied();
+            let reached = || self.expansion.entities().flat_map(|entity| &index.entity(entity).facts).copied();
             if reached().take(ENUMERATED * n).count() < ENUMERATED * n {
                 self.is_enumerated = true;
                 return self.best(index, reached().collect::<BTreeSet<u32>>(), settings);
@@ -277,27 +278,21 @@ impl Question {
     fn best(&self, index: &FactIndex, slots: impl IntoIterator<Item = u32>, settings: &ChainSettings) -> Vec<Expanded> {
         let expanded = |slot: u32| {
             let held = index.fact(slot).filter(|held| self.asked.may_use(&held.fact))?;
-            let hop = self.reach.hop(held)?;
-            let n_entry = held.entities.iter().filter(|entity| self.entry_numbers.contains(entity)).count();
+            let hop = self.expansion.hop(held)?;
+            let n_entry = held.entities.iter().filter(|entity| self.entry.contains(entity)).count();
             let entry = n_entry as f64 / (held.entities.len() as f64 + settings.epsilon);
             let relevance = relevance(held, &self.asked).max(0.0);
             let score = settings.beta * entry + (1.0 - settings.beta) * relevance;
             Some((held.id, Expanded { hyperedge: slot, hop, entry, relevance, score }))
         };
         let mut found: Vec<(HyperedgeId, Expanded)> = slots.into_iter().filter_map(expanded).collect();
-        found.sort_unstable_by(|(a, left), (b, right)| higher_first(left.score, right.score).then(a.cmp(b)));
-        found.truncate(settings.hyperedges);
+        keep_first(&mut found, settings.hyperedges, |(id, expanded)| (expanded.score, id));
         found.into_iter().map(|(_, expanded)| expanded).collect()
     }
 
-    /// How many facts each entry entity has.
-    fn degrees(&self, index: &FactIndex) -> Vec<usize> {
-        let numbers = self.entry.keys().filter_map(|key| index.number(key));
-        numbers.map(|number| index.entity(number).facts.len()).collect()
-    }
-
-    fn assemble(&self, index: &FactIndex, retrieved: Vec<Expanded>, settings: &ChainSettings) -> Evidence {
-        let held = retrieved.iter().filter_map(|expanded| Some((index.fact(expanded.hyperedge)?, expanded.score)));
+    /// The evidence in the query's hypergraph.
+    fn assemble(&self, index: &FactIndex, grounds: BTreeMap<EntityKey, Grounds>, settings: &ChainSettings) -> Evidence {
+        let held = self.retrieved.iter().filter_map(|expanded| Some((index.fact(expanded.hyperedge)?, expanded.score)));
         let mut held: Vec<(&HeldFact, f64)> = held.collect();
         held.sort_unstable_by_key(|(held, _)| held.id);
         let incidences =
@@ -314,11 +309,8 @@ impl Question {
             let confidence = held.fact.confidence.to_f64();
             Extraction { confidence, relations }
         });
-        let degree = |at: u32| {
-            let number = index.number(&graph.entities()[at as usize]);
-            number.map_or(0, |number| index.entity(number).facts.len())
-        };
-        let entry = graph.entities_among(self.entry.keys()).into_iter().map(|at| (at, degree(at))).collect();
+        let entry = graph.entities_among(grounds.keys()).into_iter();
+        let entry = entry.map(|at| (at, degree(index, &graph.entities()[at as usize]))).collect();
         let query = QueryHypergraph {
             entry,
             retrieval: held.iter().map(|(_, score)| *score).collect(),
@@ -327,13 +319,21 @@ impl Question {
             in_conflict: &|_| false,
             graph,
         };
-        let chain = Chain { retrieved, ..query.chain(settings) };
-        Evidence { entry: self.entry.clone(), degrees: self.degrees(index), chain }
+        Evidence { degrees: degrees(index, &grounds), entry: grounds, chain: query.chain(settings) }
     }
 }
 
 /// Where expansion comes to less than so many times the facts that would be looked at next, it is looked at itself.
 const ENUMERATED: usize = 4;
+
+/// How many facts an entity has.
+fn degree(index: &FactIndex, key: &EntityKey) -> usize {
+    index.number(key).map_or(0, |number| index.entity(number).facts.len())
+}
+
+fn degrees(index: &FactIndex, entry: &BTreeMap<EntityKey, Grounds>) -> Vec<usize> {
+    entry.keys().map(|key| degree(index, key)).collect()
+}
 
 fn near_entities(index: &FactIndex, asked: &Asked, n: usize) -> Pool<EntityKey> {
     Pool::new(n, index.entities().filter_map(|(number, ..)| scored_entity(index, number, asked)))

@@ -1,11 +1,12 @@
 //! The first ranking: what a question finds by itself, by meaning and by words.
 
-use std::cmp::Ordering;
-
 use hypercane_schemas::ContentHash;
 
 use super::{Asked, PassageIndex, PassageSettings, index::Held};
-use crate::kernel::cosine_of_units;
+use crate::kernel::{
+    cosine_of_units,
+    rank::{in_ranking, keep_first},
+};
 
 /// Cosines are brought to \[0, 1\] from here: a text that has nothing to do with a question stands at about zero.
 const LEAST_COSINE: f64 = 0.0;
@@ -60,31 +61,13 @@ impl Scan {
     /// The first passages by a score, best first; equal ones by id.
     pub fn first(&self, n: usize, score: impl Fn(&Found) -> f64) -> Vec<ContentHash> {
         let mut scored: Vec<(f64, ContentHash)> = self.found.iter().map(|found| (score(found), found.id)).collect();
-        keep_first(&mut scored, n, |(score, id)| (*score, *id));
+        keep_first(&mut scored, n, |(score, id)| (*score, id));
         scored.into_iter().map(|(_, id)| id).collect()
     }
 }
 
 /// A score, and whose it is.
 type Scored = (f64, ContentHash);
-
-/// The order of a ranking: best first, equal ones by id.
-fn before(a: &Scored, b: &Scored) -> Ordering {
-    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
-}
-
-/// Keeps the first `n` in order. Gives the first of the rest.
-pub(super) fn keep_first<T>(rows: &mut Vec<T>, n: usize, by: impl Fn(&T) -> Scored) -> Option<Scored> {
-    let order = |a: &T, b: &T| before(&by(a), &by(b));
-    let mut rest = None;
-    if n < rows.len() {
-        rows.select_nth_unstable_by(n, order);
-        rest = Some(by(&rows[n]));
-        rows.truncate(n);
-    }
-    rows.sort_unstable_by(order);
-    rest
-}
 
 /// The first passages of a question, kept while others come and go.
 ///
@@ -112,7 +95,7 @@ impl First {
         let Scan { found: mut pool, best } = scan;
         let holder = |has: &dyn Fn(&Found) -> bool| pool.iter().find(|found| has(found)).map(|found| found.slot);
         let holders = [holder(&|found| found.dense == best.dense), holder(&|found| found.lexical == best.lexical)];
-        let rest = keep_first(&mut pool, 2 * n_wanted, |found| (best.fused(found, settings), found.id));
+        let rest = keep_first(&mut pool, 2 * n_wanted, |found| (best.fused(found, settings), &found.id));
         Self { best, holders, pool, rest, n_wanted }
     }
 
@@ -124,7 +107,7 @@ impl First {
     /// The first ones, with their fused scores, best first.
     pub fn ranked(&self, settings: &PassageSettings) -> Vec<(Found, f64)> {
         let mut ranked: Vec<_> = self.pool.iter().map(|found| (*found, self.best.fused(found, settings))).collect();
-        keep_first(&mut ranked, self.n_wanted, |(found, fused)| (*fused, found.id));
+        keep_first(&mut ranked, self.n_wanted, |(found, fused)| (*fused, &found.id));
         ranked
     }
 
@@ -143,13 +126,14 @@ impl First {
             return None;
         }
         let best = self.best;
-        let scored = |found: &Found| (best.fused(found, settings), found.id);
-        if self.rest.is_some_and(|rest| before(&rest, &scored(&found)).is_lt()) {
+        let fused = best.fused(&found, settings);
+        if self.rest.is_some_and(|(score, id)| in_ranking((score, &id), (fused, &found.id)).is_lt()) {
             return Some(false);
         }
         self.pool.push(found);
         // What falls out of the pool comes before all that was outside.
-        self.rest = keep_first(&mut self.pool, 2 * self.n_wanted, scored).or(self.rest);
+        self.rest = keep_first(&mut self.pool, 2 * self.n_wanted, |found| (best.fused(found, settings), &found.id))
+            .or(self.rest);
         Some(true)
     }
 }

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use hypercane_schemas::ContentHash;
 
 use super::{Lexical, Passage, coarse, lexical::words, names::Names};
-use crate::shared::Shared;
+use crate::{
+    kernel::sorted::{insert, remove},
+    shared::Shared,
+};
 
 /// Rarities are whole numbers of this part of one.
 pub(super) const RARITY_UNIT: f64 = (1u64 << 20) as f64;
@@ -289,20 +292,6 @@ impl PassageIndex {
         found.sort_unstable();
         found.dedup();
         found
-    }
-}
-
-/// Puts a number in its place in a sorted list.
-fn insert(sorted: &mut Vec<u32>, number: u32) {
-    if let Err(at) = sorted.binary_search(&number) {
-        sorted.insert(at, number);
-    }
-}
-
-/// Takes a number out of a sorted list.
-fn remove(sorted: &mut Vec<u32>, number: u32) {
-    if let Ok(at) = sorted.binary_search(&number) {
-        sorted.remove(at);
     }
 }
 

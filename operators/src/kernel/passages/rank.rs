@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AskedWords, First, Found, Passage, PassageIndex, PassageSettings, Scratch, coarse, first::keep_first,
-    index::RARITY_UNIT, scratch::Sparse,
+    AskedWords, First, Found, Passage, PassageIndex, PassageSettings, Scratch, coarse, index::RARITY_UNIT,
+    scratch::Sparse,
 };
-use crate::kernel::cosine_of_units;
+use crate::kernel::{cosine_of_units, rank::keep_first, said_by};
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +32,7 @@ impl Asked {
     }
 
     pub(super) fn may_find(&self, passage: &Passage) -> bool {
-        let is_later = |(issued_at, as_of): (Timestamp, Timestamp)| issued_at > as_of;
-        !passage.issued_at.zip(self.as_of).is_some_and(is_later)
+        said_by(passage.issued_at, self.as_of)
     }
 }
 
@@ -135,7 +134,7 @@ impl PassageIndex {
         let parts = Parts::new(scratch, settings);
         let mut ranked: Vec<Ranked> = starts.iter().map(|Start { found, start }| parts.ranked(found, *start)).collect();
         let known: BTreeSet<u32> = starts.iter().map(|start| start.found.slot).collect();
-        keep_first(&mut ranked, n, |ranked| (ranked.total, ranked.id));
+        keep_first(&mut ranked, n, |ranked| (ranked.total, &ranked.id));
         let least = if ranked.len() < n { f64::MIN } else { ranked.last().map_or(f64::MIN, |ranked| ranked.total) };
 
         // Others are looked at where they could still come in.
@@ -149,7 +148,7 @@ impl PassageIndex {
             }
         }
         scratch.clear();
-        keep_first(&mut ranked, n, |ranked| (ranked.total, ranked.id));
+        keep_first(&mut ranked, n, |ranked| (ranked.total, &ranked.id));
         read.sort();
         Ranking { ranked, read }
     }
@@ -187,7 +186,7 @@ impl PassageIndex {
         };
         let mut starts: Vec<Start> = found.into_values().map(start).collect();
         let n_starts = starts.len();
-        keep_first(&mut starts, n_starts, |start| (start.start, start.found.id));
+        keep_first(&mut starts, n_starts, |start| (start.start, &start.found.id));
         let best = starts.first().map_or(1.0, |start| start.start).max(LEAST);
         starts.iter_mut().for_each(|start| start.start /= best);
         (starts, best)

@@ -12,22 +12,22 @@ use super::{
 /// A fact that comes is followed from what it joins. One that goes matters where an entity was come to by it alone in so few
 /// hops; then that entity, and what only it led to, is looked for anew.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reach {
+pub(super) struct Expansion {
     hops: usize,
     /// By number; only entities that carry expansion and that less than all hops lead to.
     distances: HashMap<u32, usize>,
 }
 
-impl Reach {
+impl Expansion {
     /// The search from the entry entities. Cost: the incidences that it comes to.
     pub(super) fn new(index: &FactIndex, entry: &BTreeSet<u32>, asked: &Asked, hops: usize) -> Self {
-        let mut reach = Self { hops, distances: HashMap::new() };
+        let mut expansion = Self { hops, distances: HashMap::new() };
         if hops > 0 {
             let from: VecDeque<u32> = entry.iter().copied().filter(|entity| index.carries(*entity)).collect();
-            reach.distances.extend(from.iter().map(|entity| (*entity, 0)));
-            reach.follow(index, asked, from);
+            expansion.distances.extend(from.iter().map(|entity| (*entity, 0)));
+            expansion.follow(index, asked, from);
         }
-        reach
+        expansion
     }
 
     /// The hop in which a fact is met, from one; `None` where it is not.
