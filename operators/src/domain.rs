@@ -277,6 +277,12 @@ impl Domain {
         self.pack.hub_degree
     }
 
+    /// eta: the cosine of their names above which entities are synonyms (HyperProve 3.2); `None` where none are looked for and
+    /// names are not embedded.
+    pub fn synonym_cosine(&self) -> Option<f64> {
+        self.pack.synonym_cosine
+    }
+
     /// The attributes, by name.
     pub fn attributes(&self) -> &BTreeMap<String, AttributeSpec> {
         &self.pack.attributes

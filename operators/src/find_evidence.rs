@@ -20,7 +20,8 @@ use crate::{
     grammar::statements,
     kernel::{
         Chain, ChainSettings, EvidenceParts, EvidencePath,
-        facts::{Asked, Changes, Fact, NamedEntity, Standing},
+        facts::{Asked, AskedName, Changes, Fact, NamedEntity, Standing},
+        may_have_synonyms,
         synonyms::name_embedded_as,
     },
     link::LinkedQuery,
@@ -38,26 +39,28 @@ enum Row {
 /// What a question is put together from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 enum Part {
-    Question(Shared<LinkedQuery>, Vec<EntityKey>),
+    Question(Shared<LinkedQuery>, Vec<(EntityKey, String)>),
     Vector(EntityKey, Vector),
 }
 
-/// The evidence of the questions. Names of entities count by their vectors where these are recorded ([`name_embedded_as`]);
-/// entities in more than `hub` facts carry no expansion.
+/// The evidence of the questions. Entities in more than `hub` facts carry no expansion. Names with a cosine above `eta` are
+/// synonyms of a mention, by their vectors where these are recorded ([`name_embedded_as`]); none are where it is `None`.
 pub fn find_evidence<'scope>(
     facts: Collection<'scope, Shared<Embedded>>,
     entities: Collection<'scope, (EntityKey, Shared<Entity>)>,
     vectors: Collection<'scope, (ContentHash, Vector)>,
     questions: Collection<'scope, (QueryId, Shared<Asked>)>,
     hub: usize,
+    eta: Option<f64>,
 ) -> Collection<'scope, EvidenceRow> {
     let facts = facts.map(|embedded| Row::Fact(embedded.hyperedge.clone(), Shared::new(fact(&embedded))));
     let by_name = entities.map(|(key, entity)| (name_embedded_as(&entity.name), (key, entity)));
+    let vectors = vectors.filter(move |_| eta.is_some());
     let names = left_join(by_name, vectors)
         .map(|(_, (key, entity), vector)| Row::Name(key, Shared::new(named(&entity, vector))));
     let questions = questions.inner.exchange(|((id, _), ..)| id.hashed());
     let questions = questions.map(|((id, asked), at, diff)| (Row::Question(id, asked), at, diff));
-    let mut found = Found::new(hub);
+    let mut found = Found::new(hub, eta);
     by_epoch(facts.concat(names).inner.broadcast().concat(questions), "FindEvidence", move |rows| found.apply(rows))
 }
 
@@ -74,10 +77,14 @@ pub fn fact(embedded: &Embedded) -> Fact {
     }
 }
 
-/// An entity as questions find it beside its key.
+/// An entity as questions find it beside its key. The vector of a name that has no synonyms does not count.
 pub fn named(entity: &Entity, vector: Option<Vector>) -> NamedEntity {
     let aliases: BTreeSet<EntityKey> = entity.aliases.iter().map(|alias| statements::name_entity(alias)).collect();
-    NamedEntity { aliases: aliases.into_iter().filter(|alias| *alias != entity.key).collect(), vector }
+    NamedEntity {
+        name: entity.name.clone(),
+        aliases: aliases.into_iter().filter(|alias| *alias != entity.key).collect(),
+        vector: vector.filter(|_| may_have_synonyms(&entity.key, &entity.name)),
+    }
 }
 
 /// What a question mentions, each once: its key, and the name that stands for it.
@@ -90,8 +97,8 @@ pub fn mentioned(question: &str, domain: &Domain) -> BTreeMap<EntityKey, String>
     mentioned
 }
 
-/// The questions with what `mentioned` finds in each, as [`mentioned()`] does, and the vectors of these names where they are
-/// recorded. It keeps the questions, and their names by text.
+/// The questions with what `mentioned` finds in each, as [`mentioned()`] does, and the vectors of those names that may have synonyms
+/// where they are recorded. It keeps the questions, and their names by text.
 pub fn asked<'scope>(
     questions: Collection<'scope, (QueryId, Shared<LinkedQuery>)>,
     vectors: Collection<'scope, (ContentHash, Vector)>,
@@ -102,12 +109,12 @@ pub fn asked<'scope>(
         (id, query, mentioned.into_iter().collect::<Vec<_>>())
     });
     let names = read.clone().flat_map(|(id, _, mentioned)| {
-        mentioned.into_iter().map(move |(key, name)| (name_embedded_as(&name), (id.clone(), key)))
+        let embedded = mentioned.into_iter().filter(|(key, name)| may_have_synonyms(key, name));
+        embedded.map(move |(key, name)| (name_embedded_as(&name), (id.clone(), key)))
     });
     let vectors =
         names.join_map(vectors, |_, (id, key), vector| (id.clone(), Part::Vector(key.clone(), vector.clone())));
-    let parts = read
-        .map(|(id, query, mentioned)| (id, Part::Question(query, mentioned.into_iter().map(|(key, _)| key).collect())));
+    let parts = read.map(|(id, query, mentioned)| (id, Part::Question(query, mentioned)));
     parts.concat(vectors).reduce_named("Asked", |_, parts, output| {
         let mut of_mentions: BTreeMap<&EntityKey, &Vector> = BTreeMap::new();
         let mut question = None;
@@ -121,7 +128,11 @@ pub fn asked<'scope>(
             vector: query.vector.clone(),
             mentions: mentioned
                 .iter()
-                .map(|key| (key.clone(), of_mentions.get(key).map(|vector| (*vector).clone())))
+                .map(|(entity, name)| AskedName {
+                    entity: entity.clone(),
+                    name: name.clone(),
+                    vector: of_mentions.get(entity).map(|vector| (*vector).clone()),
+                })
                 .collect(),
             as_of: query.query.as_of,
         });
@@ -137,8 +148,10 @@ struct Found {
 }
 
 impl Found {
-    fn new(hub: usize) -> Self {
-        let standing = Standing::new(hub, ChainSettings::lifted());
+    fn new(hub: usize, eta: Option<f64>) -> Self {
+        let lifted = ChainSettings::lifted();
+        let synonym_cosine = eta.unwrap_or(lifted.synonym_cosine);
+        let standing = Standing::new(hub, ChainSettings { synonym_cosine, ..lifted });
         Self { standing, facts: BTreeMap::new(), told: Told::default() }
     }
 

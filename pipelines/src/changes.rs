@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hypercane_operators::Shared;
 use hypercane_schemas::{
     AnswerStep, Conflict, Degree, Diff, Document, DocumentKey, Entity, Epoch, EvidenceRow, GroupKey, HorizonUpdate,
-    Hyperedge, Incidence, Precedence, Query, QueryId, RankedPassage, Reject,
+    Hyperedge, Incidence, Precedence, Query, QueryId, RankedPassage, Reject, Synonym,
 };
 
 /// Updates of one record kind.
@@ -27,6 +27,7 @@ pub struct Changes {
     pub hyperedges: Updates<Shared<Hyperedge>>,
     pub incidence: Updates<Incidence>,
     pub degrees: Updates<Degree>,
+    pub synonyms: Updates<Synonym>,
     pub precedence: Updates<Precedence>,
     pub conflicts: Updates<Conflict>,
     pub answers: Updates<AnswerStep>,
@@ -86,6 +87,7 @@ macro_rules! for_each_kind {
         $each!(hyperedges);
         $each!(incidence);
         $each!(degrees);
+        $each!(synonyms);
         $each!(precedence);
         $each!(conflicts);
         $each!(answers);

@@ -260,6 +260,7 @@ fn encode(changes: Changes, epoch: Epoch, offsets: Offsets) -> Result<CommitBatc
     batch.add(&owned(changes.hyperedges))?;
     batch.add(&changes.incidence)?;
     batch.add(&changes.degrees)?;
+    batch.add(&changes.synonyms)?;
     batch.add(&changes.precedence)?;
     batch.add(&changes.conflicts)?;
     batch.add(&changes.answers)?;

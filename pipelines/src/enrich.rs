@@ -15,8 +15,9 @@ use hypercane_operators::{
     domain::Domain,
     extract::{self, Extracted, RecordedAnswer},
     extraction::Failure,
-    kernel::{self, Chunk},
+    kernel::{self, Chunk, may_have_synonyms},
     language_model::Passage,
+    mentioned,
 };
 use hypercane_schemas::{ContentHash, Document, DocumentKey, Vector};
 use rayon::prelude::*;
@@ -179,7 +180,10 @@ impl Enricher {
             })
             .collect();
         let (contents, texts): (Vec<u128>, Vec<Vec<String>>) = read.into_iter().unzip();
-        let vectors = self.vectors(texts.into_iter().flatten().chain(questions.into_iter().map(str::to_owned))).await?;
+        let questions: Vec<&str> = questions.into_iter().collect();
+        let asked = questions.par_iter().flat_map_iter(|question| texts_of_question(question, &domain));
+        let asked: Vec<String> = asked.collect();
+        let vectors = self.vectors(texts.into_iter().flatten().chain(asked)).await?;
         // What is not answered is read when it is.
         let unanswered: HashSet<u128> = self.unanswered.values().flat_map(HashMap::keys).copied().collect();
         self.read.extend(contents.into_iter().filter(|content| !unanswered.contains(content)));
@@ -254,6 +258,22 @@ impl Enricher {
         self.given.extend(hashes.iter().copied());
         Ok(hashes.into_iter().zip(vectors).collect())
     }
+}
+
+/// The texts that a question is embedded under: itself and, where the pack looks for synonyms, what it names.
+pub fn texts_of_question(question: &str, domain: &Domain) -> Vec<String> {
+    let mut texts = vec![question.to_owned()];
+    if domain.synonym_cosine().is_some() {
+        let named = mentioned(question, domain).into_iter();
+        texts.extend(named.filter(|(key, name)| may_have_synonyms(key, name)).map(|(_, name)| name));
+    }
+    texts
+}
+
+/// The texts that a document's facts and passages, and the names in them, are embedded under, as the pack's extractor reads it.
+pub fn texts_of_document(document: &Document, domain: &Domain) -> Vec<String> {
+    let chunks = kernel::chunk(document, domain.chunks()).into_iter();
+    chunks.flat_map(|chunk| texts(&chunk, extract::read_chunk(&chunk, domain), domain)).collect()
 }
 
 /// The texts that a chunk's facts, and the chunk as a passage, are embedded under. One that can't be read needs none; it

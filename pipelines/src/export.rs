@@ -12,14 +12,14 @@ use std::{
 
 use hypercane_schemas::{
     AnswerStep, Conflict, Degree, Diff, Document, Entity, Epoch, EvidenceRow, HorizonUpdate, Hyperedge, Incidence,
-    Precedence, Query, RankedPassage, Record, Reject,
+    Precedence, Query, RankedPassage, Record, Reject, Synonym,
 };
 use jiff::Timestamp;
 
 use crate::connect::lake::{self, Lake, write_state};
 
 /// The tables that have a state.
-pub const TABLES: [&str; 13] = [
+pub const TABLES: [&str; 14] = [
     Document::TABLE,
     HorizonUpdate::TABLE,
     Query::TABLE,
@@ -27,6 +27,7 @@ pub const TABLES: [&str; 13] = [
     Hyperedge::TABLE,
     Incidence::TABLE,
     Degree::TABLE,
+    Synonym::TABLE,
     Precedence::TABLE,
     Conflict::TABLE,
     AnswerStep::TABLE,
@@ -194,6 +195,7 @@ pub async fn export(
         Hyperedge,
         Incidence,
         Degree,
+        Synonym,
         Precedence,
         Conflict,
         AnswerStep,

@@ -6,6 +6,7 @@
 //! horizons  -> upsert --------------------------------------------> reference_times -------------^           |
 //!                                                                      synthesize_changes <------------------+
 //!                     incidence, degrees, entities, precedence, conflicts <- hyperedges
+//!                     synonyms <- entities, vectors   (where the pack looks for them)
 //! queries   -> upsert -> link -> candidates -> trajectory -> answers
 //!                          |        ^
 //!                          +--------|-----> rank_passages -> rankings
@@ -27,7 +28,7 @@ use hypercane_operators::{
     Candidate, Collection, KeyedChange, Shared, asked, candidates, canonicalize, cells, chunk, dedupe, degrees,
     domain::Domain, embed, entities, extract, extract::RecordedAnswer, extract_answered, find_evidence, incidence,
     inject_horizons, kernel::PrecedenceRules, link, mentioned, order_conflicts, passages, precedence, rank_passages,
-    reference_times, supersede, synthesize_changes, trajectory, unify, unranked, upsert, value_conflicts,
+    reference_times, supersede, synonyms, synthesize_changes, trajectory, unify, unranked, upsert, value_conflicts,
 };
 use hypercane_schemas::{
     ContentHash, Document, DocumentKey, Epoch, GroupKey, HorizonUpdate, Mode, Query, QueryId, Vector,
@@ -190,11 +191,14 @@ pub fn live(
     collect!(degrees, degrees(incidence.clone(), domain.hub_degree()));
     collect!(incidence, incidence);
     collect!(entities, entities.clone().map(|(_, entity)| entity));
+    if let Some(eta) = domain.synonym_cosine() {
+        collect!(synonyms, synonyms(entities.clone(), vectors.clone(), eta));
+    }
     if domain.ranks_passages() {
         let pack = Arc::clone(domain);
         let asked = asked(reasoned, vectors.clone(), move |question| mentioned(question, &pack));
-        let hub = domain.hub_degree() as usize;
-        collect!(evidence, find_evidence(embedded, entities, vectors.clone(), asked, hub));
+        let (hub, eta) = (domain.hub_degree() as usize, domain.synonym_cosine());
+        collect!(evidence, find_evidence(embedded, entities, vectors.clone(), asked, hub, eta));
         let passages = passages(spoken, vectors);
         collect!(rankings, rank_passages(passages, ranked, Arc::clone(domain)));
     }

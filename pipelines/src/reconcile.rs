@@ -10,7 +10,7 @@ use std::sync::Arc;
 use hypercane_operators::domain::Domain;
 use hypercane_schemas::{
     AnswerStep, Conflict, Degree, Diff, Entity, Epoch, EvidenceRow, Hyperedge, Incidence, Precedence, RankedPassage,
-    Record, Reject,
+    Record, Reject, Synonym,
 };
 
 use crate::{
@@ -77,6 +77,7 @@ pub async fn reconcile(
     put_right!(Hyperedge, owned(computed.hyperedges));
     put_right!(Incidence, computed.incidence);
     put_right!(Degree, computed.degrees);
+    put_right!(Synonym, computed.synonyms);
     put_right!(Precedence, computed.precedence);
     put_right!(Conflict, computed.conflicts);
     put_right!(AnswerStep, computed.answers);

@@ -7,7 +7,7 @@ use differential_dataflow::consolidation::consolidate;
 use hypercane_operators::{Shared, domain::Domain};
 use hypercane_schemas::{
     AnswerStep, Conflict, ContentHash, Degree, Diff, Document, Entity, Epoch, EvidenceRow, GroupKey, HorizonUpdate,
-    Hyperedge, HyperedgeId, Incidence, Precedence, Query, RankedPassage, Record, Reject,
+    Hyperedge, HyperedgeId, Incidence, Precedence, Query, RankedPassage, Record, Reject, Synonym,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -157,6 +157,7 @@ async fn whole(
     compare!(Hyperedge, owned(rebuilt.hyperedges));
     compare!(Incidence, rebuilt.incidence);
     compare!(Degree, rebuilt.degrees);
+    compare!(Synonym, rebuilt.synonyms);
     compare!(Precedence, rebuilt.precedence);
     compare!(Conflict, rebuilt.conflicts);
     compare!(AnswerStep, rebuilt.answers);

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Fixed;
+use crate::{DocumentKey, Fixed};
+
+/// What the keys of documents begin with.
+const DOCUMENT: &str = "document:";
 
 /// The canonical, hierarchical name of an entity, such as `storm:AL092017`, `port:houston_tx` or
 /// `wind_fcst:AL092017:2017-08-26T00:00Z:@2017-08-25T03:00Z` (OKH-RAG A.2 step 2).
@@ -31,6 +34,16 @@ impl EntityKey {
     /// Whether the key names a temporal anchor: a horizon or a moment.
     pub fn is_anchor(&self) -> bool {
         self.0.starts_with("horizon:") || self.0.starts_with("time:")
+    }
+
+    /// The key of a document, as a thing that its facts are about.
+    pub fn of_document(document: &DocumentKey) -> Self {
+        Self(format!("{DOCUMENT}{}", document.0))
+    }
+
+    /// Whether the key is that of a document.
+    pub fn is_document(&self) -> bool {
+        self.0.starts_with(DOCUMENT)
     }
 }
 

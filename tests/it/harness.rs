@@ -8,6 +8,7 @@ use std::{
 
 use hypercane::{
     changes::{Changes, Updates},
+    enrich::texts_of_question,
     live::live,
     worker::{Batch, Engine},
 };
@@ -111,7 +112,7 @@ impl Feeder {
                 }
                 texts
             }
-            Step::Query(_, Some(query)) => vec![query.question.clone()],
+            Step::Query(_, Some(query)) => texts_of_question(&query.question, &self.domain),
             _ => Vec::new(),
         };
         texts.iter().map(|text| kernel::embedded_as(text)).collect()
@@ -192,8 +193,8 @@ pub fn apart_as_together(history: &History, n_workers: usize, domain: &Arc<Domai
             )*};
         }
         count!(
-            documents, horizons, queries, rejects, hyperedges, incidence, degrees, entities, precedence, conflicts,
-            answers, rankings, evidence
+            documents, horizons, queries, rejects, hyperedges, incidence, degrees, synonyms, entities, precedence,
+            conflicts, answers, rankings, evidence
         );
         if !split.is_empty() {
             return Err(format!("{n_workers} workers, epoch {}: {}", epoch + 1, split.join(", ")));
@@ -240,6 +241,7 @@ pub fn accumulate(state: &mut State, changes: Changes) {
     add(&mut state.hyperedges, changes.hyperedges, |row| (**row).clone());
     add(&mut state.incidence, changes.incidence, Clone::clone);
     add(&mut state.degrees, changes.degrees, Clone::clone);
+    add(&mut state.synonyms, changes.synonyms, Clone::clone);
     add(&mut state.entities, changes.entities, |row| (**row).clone());
     add(&mut state.precedence, changes.precedence, Clone::clone);
     add(&mut state.conflicts, changes.conflicts, Clone::clone);
@@ -273,8 +275,8 @@ pub fn compare(found: &State, wanted: &State) -> Result<(), String> {
         )*};
     }
     compare!(
-        documents, rejects, horizons, hyperedges, incidence, degrees, entities, precedence, conflicts, answers,
-        rankings, evidence
+        documents, rejects, horizons, hyperedges, incidence, degrees, synonyms, entities, precedence, conflicts,
+        answers, rankings, evidence
     );
     Ok(())
 }

@@ -15,15 +15,18 @@ use hypercane_operators::{
     extract::{Extracted, read},
     fact,
     kernel::{
-        self, link,
+        self,
+        facts::AskedName,
+        link,
         passages::{Asked, First, Passage, PassageIndex, PassageSettings, Scratch},
+        synonyms::{EntityName, may_link},
     },
     mentioned, named, question_embedded_as, ranked_passage,
 };
 use hypercane_schemas::{
     AnswerStep, Category, Cell, Conflict, ContentHash, Degree, Document, DocumentKey, Entity, EntityKey, EvidenceRow,
     Fixed, GroupKey, HorizonUpdate, Hyperedge, HyperedgeId, Incidence, Mode, Precedence, Provenance, Query, QueryId,
-    RankedPassage,
+    RankedPassage, Synonym, Vector,
 };
 use jiff::Timestamp;
 
@@ -37,6 +40,7 @@ pub struct State {
     pub hyperedges: BTreeMap<Hyperedge, isize>,
     pub incidence: BTreeMap<Incidence, isize>,
     pub degrees: BTreeMap<Degree, isize>,
+    pub synonyms: BTreeMap<Synonym, isize>,
     pub entities: BTreeMap<Entity, isize>,
     pub conflicts: BTreeMap<Conflict, isize>,
     pub precedence: BTreeMap<Precedence, isize>,
@@ -116,6 +120,7 @@ pub fn state(
     for entity in entities(&facts, domain) {
         state.entities.insert(entity, 1);
     }
+    state.synonyms = synonyms(state.entities.keys(), domain).into_iter().map(|link| (link, 1)).collect();
     for conflict in value_conflicts(&stated, domain) {
         *state.conflicts.entry(conflict).or_default() += 1;
     }
@@ -144,21 +149,54 @@ pub fn state(
     state
 }
 
-/// The evidence of a question, over all facts at once. Names are not embedded here.
+/// The links between the names of entities: each pair looked at.
+fn synonyms<'a>(entities: impl Iterator<Item = &'a Entity>, domain: &Domain) -> Vec<Synonym> {
+    let Some(eta) = domain.synonym_cosine() else { return Vec::new() };
+    let names: Vec<(EntityName, Vector)> =
+        entities.map(|entity| (EntityName::from(entity), vector(kernel::embedded_as(&entity.name)))).collect();
+    let mut links = Vec::new();
+    for (at, (a, of_a)) in names.iter().enumerate() {
+        for (b, of_b) in names[..at].iter().filter(|(b, _)| may_link(a, b)) {
+            let cosine = kernel::relevance(&of_a.0, &of_b.0);
+            if cosine > eta {
+                let (a, b) = if a.entity < b.entity { (a, b) } else { (b, a) };
+                let cosine = Fixed::from_f64(cosine);
+                let why = format!("the names \"{}\" and \"{}\" have cosine {cosine}, above {eta}", a.name, b.name);
+                links.push(Synonym { a: a.entity.clone(), b: b.entity.clone(), cosine, why });
+            }
+        }
+    }
+    links
+}
+
+/// The evidence of a question, over all facts at once.
 fn evidence(query: &Query, state: &State, domain: &Domain) -> Vec<EvidenceRow> {
     let embedded = state.hyperedges.keys().map(|hyperedge| {
         let vector = Some(vector(hyperedge.embedded_as));
         Embedded::new(Shared::new(hyperedge.clone()), vector, domain)
     });
     let facts = embedded.map(|embedded| (embedded.hyperedge.id, Shared::new(fact(&embedded)))).collect();
-    let names = state.entities.keys().map(|entity| (entity.key.clone(), Shared::new(named(entity, None)))).collect();
+    let vector_of = |name: &str| domain.synonym_cosine().is_some().then(|| vector(kernel::embedded_as(name)));
+    let names = state
+        .entities
+        .keys()
+        .map(|entity| (entity.key.clone(), Shared::new(named(entity, vector_of(&entity.name)))))
+        .collect();
+    let mention = |(entity, name): (EntityKey, String)| AskedName {
+        vector: vector_of(&name).filter(|_| kernel::may_have_synonyms(&entity, &name)),
+        entity,
+        name,
+    };
     let asked = kernel::facts::Asked {
         vector: Some(vector(question_embedded_as(&query.question))),
-        mentions: mentioned(&query.question, domain).into_keys().map(|key| (key, None)).collect(),
+        mentions: mentioned(&query.question, domain).into_iter().map(mention).collect(),
         as_of: query.as_of,
     };
     let hub = domain.hub_degree() as usize;
-    let chain = kernel::facts::evidence(&facts, &names, &asked, hub, &kernel::ChainSettings::lifted());
+    let lifted = kernel::ChainSettings::lifted();
+    let synonym_cosine = domain.synonym_cosine().unwrap_or(lifted.synonym_cosine);
+    let settings = kernel::ChainSettings { synonym_cosine, ..lifted };
+    let chain = kernel::facts::evidence(&facts, &names, &asked, hub, &settings);
     let by_id: BTreeMap<HyperedgeId, &Hyperedge> = state.hyperedges.keys().map(|fact| (fact.id, fact)).collect();
     evidence_rows(&query.id, &chain, |id| by_id.get(&id).map(|fact| Shared::new((*fact).clone())))
 }

@@ -63,7 +63,7 @@ fn a_lake_is_what_its_input_gives_whole_and_in_samples() {
     long_lake(&runtime, folder.path());
     let whole = verified(&runtime, folder.path(), &settings()).unwrap();
     assert!(whole.is_same(), "{whole:#?}");
-    assert_eq!((whole.n_documents, whole.tables.len()), (3, 13));
+    assert_eq!((whole.n_documents, whole.tables.len()), (3, 14));
     let rows = |table: &str| whole.tables.iter().find(|found| found.table == table).unwrap().n_rows;
     assert!(rows("hyperedges") > 20 && rows("answers") > 0 && rows("precedence") > 0, "{whole:#?}");
 

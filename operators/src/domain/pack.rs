@@ -183,6 +183,8 @@ pub(super) struct Pack {
     #[serde(default)]
     pub(super) common_words: Vec<String>,
     #[serde(default)]
+    pub(super) synonym_cosine: Option<f64>,
+    #[serde(default)]
     pub(super) chunks: Option<ChunkLength>,
     #[serde(default)]
     pub(super) coverage_phases: Vec<String>,
@@ -214,6 +216,9 @@ impl Pack {
     pub(super) fn check(&self) -> Result<BTreeMap<String, u8>, DomainError> {
         if !(0.0..=1.0).contains(&self.fuzzy_threshold) {
             return Err(wrong("fuzzy_threshold", "must be in [0, 1]"));
+        }
+        if self.synonym_cosine.is_some_and(|eta| !(0.0..1.0).contains(&eta)) {
+            return Err(wrong("synonym_cosine", "must be in [0, 1); without the key there are no synonyms"));
         }
         self.chunks.map_or(Ok(()), ChunkLength::check)?;
         let family_of = self.check_families()?;

@@ -98,8 +98,7 @@ fn mention(key: String, name: &str, kind: &str, role: &str) -> Mention {
 
 /// The document itself, where a fact has nothing else to join.
 pub(crate) fn source(document: &Document) -> Mention {
-    let key = &document.key.0;
-    mention(format!("document:{key}"), key, DOCUMENT, "source")
+    mention(EntityKey::of_document(&document.key).0, &document.key.0, DOCUMENT, "source")
 }
 
 fn name(text: &str) -> String {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     AssembleSettings, Assembled, EvidencePath, EvidenceWeights, ExpandSettings, Extraction, Hypergraph, Split,
     assemble, contradiction_score, expand, fuse, hyperedge_confidence, propagate_by_weight, query_relevance,
-    rank::higher_first, restart, split,
+    rank::higher_first, restart, split, synonyms::ETA,
 };
 
 /// How evidence is found and scored. Where the paper gives a value (its appendix C) it is the default; the others were chosen
@@ -16,6 +16,8 @@ use super::{
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChainSettings {
+    /// eta: the cosine above which a name is a synonym of what the question mentions (HyperProve 3.2: 0.8).
+    pub synonym_cosine: f64,
     /// K_v: entry entities by cosine (eq. 12; appendix C: 5).
     pub nearest_entities: usize,
     /// Hops of expansion (after eq. 15; appendix C: 4).
@@ -70,6 +72,7 @@ impl Default for Lift {
 impl Default for ChainSettings {
     fn default() -> Self {
         Self {
+            synonym_cosine: ETA,
             nearest_entities: 5,
             hops: 4,
             beta: 0.0,

@@ -6,13 +6,16 @@
 //! facts. A change hyperedge is embedded by what changes, not by its values, so that its text is known as soon as one of
 //! its documents is.
 
-use hypercane_schemas::{ContentHash, EntityKey, text};
+use hypercane_schemas::{Category, ContentHash, EntityKey, text};
 
 use crate::{
     assertion::Assertion,
     domain::{Domain, Embeds},
     extraction::Mention,
-    kernel::{Named, embedding_text},
+    kernel::{
+        Named, embedding_text,
+        synonyms::{EntityName, guard},
+    },
 };
 
 /// The identity of a text that is embedded; texts that count as the same (NFKC, white space folded) share it.
@@ -46,8 +49,8 @@ pub fn change_embedding_text(relation: &str, entity_family: &str) -> String {
     said
 }
 
-/// Every text that must have a vector before this assertion's document is let in: its own, and those of the changes in
-/// which its states may take part.
+/// Every text that must have a vector before this assertion's document is let in: its own, those of the changes in which its
+/// states may take part, and, where the pack looks for synonyms, the names that may have some.
 pub fn texts_to_embed(assertion: &Assertion, domain: &Domain) -> Vec<String> {
     let hyperedge = &assertion.hyperedge;
     let states = hyperedge.members.iter().map(|member| &member.entity).filter(|key| is_state(key));
@@ -56,7 +59,15 @@ pub fn texts_to_embed(assertion: &Assertion, domain: &Domain) -> Vec<String> {
         .into_iter()
         .flat_map(|relation| states.clone().map(move |key| change_embedding_text(relation, key.family())));
     let own = fact_embedding_text(&hyperedge.relation, &hyperedge.text, &assertion.mentions, domain);
-    std::iter::once(own).chain(changes).collect()
+    let named = assertion.mentions.iter().filter(|_| domain.synonym_cosine().is_some());
+    let names = named.filter(|mention| may_have_synonyms(&mention.entity, &mention.name));
+    std::iter::once(own).chain(changes).chain(names.map(|mention| mention.name.clone())).collect()
+}
+
+/// Whether a name may have synonyms if its entity has them: it is no date, number, identifier, anchor or document.
+pub fn may_have_synonyms(entity: &EntityKey, name: &str) -> bool {
+    let name = EntityName { entity: entity.clone(), name: name.to_owned(), category: Category::Persistent };
+    guard(&name).is_none()
 }
 
 /// Whether the key names a state at one place of a sequence. The anchor `horizon:T-48` is the place itself: many facts of

@@ -8,9 +8,10 @@ use hypercane_operators::{
     evidence_rows, fact, find_evidence,
     kernel::{
         ChainSettings,
-        facts::{self, Asked, Fact},
+        facts::{self, Asked, AskedName, Fact},
         link::Links,
-        synonyms::name_embedded_as,
+        may_have_synonyms,
+        synonyms::{ETA, name_embedded_as},
     },
     named, question_embedded_as,
 };
@@ -52,7 +53,7 @@ pub fn laws() -> Vec<Law> {
                     let mentions = mentioned(&asked.asks).into_iter();
                     let asked = Asked {
                         vector: asked.vector.then(|| vector(question_embedded_as(&asked.asks))),
-                        mentions: mentions.map(|(key, name)| (key, vector_of_name(&name))).collect(),
+                        mentions: mentions.map(|(key, name)| asked_name(key, vector_of_name(&name), name)).collect(),
                         as_of: asked.query().as_of,
                     };
                     vec![Row::Asked((spec_id(spec), Shared::new(asked)))]
@@ -68,7 +69,7 @@ pub fn laws() -> Vec<Law> {
             build: |rows, _| {
                 let (facts, entities) = (only!(rows, Embedded), only!(rows, Entity));
                 let (vectors, questions) = (only!(rows, Vector), only!(rows, Asked));
-                let evidence = find_evidence(facts, entities, vectors, questions, HUB_DEGREE as usize);
+                let evidence = find_evidence(facts, entities, vectors, questions, HUB_DEGREE as usize, Some(ETA));
                 evidence.map(|row| Row::Evidence(Box::new(row)))
             },
             define: evidence,
@@ -113,6 +114,10 @@ const NAMES: [&str; 4] = ["Alder", "Birch", "Houston", "Cedar"];
 fn vector_of_name(name: &str) -> Option<Vector> {
     let number = NAMES.iter().position(|known| *known == name)? as i16;
     (number != 1).then(|| pointing(&[number, 1, 4 - number, 0]))
+}
+
+fn asked_name(entity: EntityKey, vector: Option<Vector>, name: String) -> AskedName {
+    AskedName { entity, name, vector }
 }
 
 /// The keys that a question is made of.
@@ -174,9 +179,13 @@ fn with_mentions(input: &Input, _: &Domain) -> Rows {
     let mut rows = Rows::default();
     for ((id, linked), count) in standing!(input, Linked) {
         let mentions = mentioned(&linked.query.question).into_iter();
+        let mention = |(key, name): (EntityKey, String)| {
+            let vector = recorded(input, name_embedded_as(&name)).filter(|_| may_have_synonyms(&key, &name));
+            asked_name(key, vector, name)
+        };
         let asked = Asked {
             vector: linked.vector.clone(),
-            mentions: mentions.map(|(key, name)| (key, recorded(input, name_embedded_as(&name)))).collect(),
+            mentions: mentions.map(mention).collect(),
             as_of: linked.query.as_of,
         };
         rows.add(Row::Asked((id.clone(), Shared::new(asked))), count);

@@ -1,6 +1,7 @@
 //! What one passage that is edited, deleted or added costs a corpus under standing questions, against computing everything again.
 
 use std::{
+    collections::BTreeSet,
     fmt,
     path::PathBuf,
     sync::Arc,
@@ -19,7 +20,7 @@ use crate::{
         format::Input,
         lake::{self, Lake},
     },
-    enrich::Enricher,
+    enrich::{Enricher, texts_of_document},
     pipeline::{self, Error, Pipeline, Stepped},
     vectors::LakeVectors,
     verify,
@@ -58,7 +59,7 @@ pub struct CorpusReport {
     pub rebuild_seconds: f64,
     /// Texts that a rebuild without a record would have to embed.
     pub rebuild_texts: usize,
-    /// Milliseconds that the model takes for one of these texts, on all its threads; measured on a few.
+    /// Milliseconds that the model takes for one of these texts, on all its threads; measured on those of a few passages.
     pub model_ms_a_text: f64,
     /// A sentence of a passage is another.
     pub edited: Cost,
@@ -91,8 +92,8 @@ pub struct Cost {
     pub ratio_with_model: f64,
 }
 
-/// Texts on which the model is measured.
-const MODEL_TEXTS: usize = 64;
+/// Passages on whose texts the model is measured.
+const MODEL_DOCUMENTS: usize = 24;
 /// As `hypercane run` has it.
 const COMMIT_INTERVAL: Duration = Duration::from_millis(500);
 /// What an edited passage says at its end.
@@ -205,13 +206,15 @@ impl Corpus<'_> {
         Ok(samples)
     }
 
-    /// What the model takes for a text that is not on record. The texts are those of passages with a word more, so that they
-    /// are as long and none is known.
+    /// What the model takes for a text that is not on record, as a mean over the texts of some passages, names as well as
+    /// sentences. Each has a word more, so that it is about as long and not known.
     fn model_ms(&self, runtime: &Runtime) -> Result<f64, Error> {
-        let stride = (self.documents.len() / MODEL_TEXTS).max(1);
-        let now = jiff::Timestamp::now().as_nanosecond();
-        let texts = self.documents.iter().step_by(stride).take(MODEL_TEXTS);
-        let texts: Vec<String> = texts.map(|document| format!("{} {now}", document.text)).collect();
+        let stride = (self.documents.len() / MODEL_DOCUMENTS).max(1);
+        let now = jiff::Timestamp::now().as_nanosecond() % 1_000_000;
+        let documents = self.documents.iter().step_by(stride).take(MODEL_DOCUMENTS);
+        let texts = documents.flat_map(|document| texts_of_document(document, &self.domain));
+        let texts: BTreeSet<String> = texts.map(|text| format!("{text} {now}")).collect();
+        let texts: Vec<String> = texts.into_iter().collect();
         let began = Instant::now();
         runtime.block_on(self.recorded.vectors(&texts))?;
         Ok(began.elapsed().as_secs_f64() * 1e3 / texts.len().max(1) as f64)

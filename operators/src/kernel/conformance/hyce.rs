@@ -336,6 +336,7 @@ pub(crate) fn chain(case: &Case<'_>) {
 fn chain_at_once(case: &Case<'_>) {
     let graph = hypergraph(case);
     let settings = ChainSettings {
+        synonym_cosine: 1.0,
         nearest_entities: 0,
         hops: whole(&case.params["hops"]),
         beta: case.param("beta"),

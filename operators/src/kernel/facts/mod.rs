@@ -18,7 +18,7 @@ use hypercane_schemas::{EntityKey, Fixed, Vector};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::said_by;
+use super::{cosine_of_units, said_by, synonyms::have_same_numbers};
 
 pub use plain::evidence;
 pub use standing::{Changes, Evidence, Standing};
@@ -41,10 +41,31 @@ pub struct Fact {
 /// How questions find an entity beside its key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NamedEntity {
+    /// Its name.
+    pub name: String,
     /// The keys that its other names would have.
     pub aliases: Vec<EntityKey>,
-    /// The vector of its name, of length one; `None` where names are not embedded, or until it is recorded.
+    /// The vector of its name, of length one; `None` where it has no synonyms, or until it is recorded.
     pub vector: Option<Vector>,
+}
+
+/// What a question names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AskedName {
+    /// The key that an entity of this name has.
+    pub entity: EntityKey,
+    /// The name.
+    pub name: String,
+    /// Its vector, of length one; `None` where it has no synonyms, or until it is recorded.
+    pub vector: Option<Vector>,
+}
+
+impl AskedName {
+    /// Whether the name of an entity is a synonym: a cosine above `eta`, and the same numbers in both.
+    fn is_synonym(&self, named: &NamedEntity, eta: f64) -> bool {
+        let cosine = self.vector.as_ref().zip(named.vector.as_ref()).map(|(a, b)| cosine_of_units(&a.0, &b.0));
+        cosine.is_some_and(|cosine| cosine > eta) && have_same_numbers(&self.name, &named.name)
+    }
 }
 
 /// A question.
@@ -52,8 +73,8 @@ pub struct NamedEntity {
 pub struct Asked {
     /// Its vector, of length one; `None` until it is recorded.
     pub vector: Option<Vector>,
-    /// The keys of what it names, each with the vector of that name.
-    pub mentions: Vec<(EntityKey, Option<Vector>)>,
+    /// What it names.
+    pub mentions: Vec<AskedName>,
     /// Facts that were said later are no evidence.
     pub as_of: Option<Timestamp>,
 }

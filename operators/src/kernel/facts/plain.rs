@@ -8,7 +8,6 @@ use super::{Asked, Fact, NamedEntity};
 use crate::{
     kernel::{
         Chain, ChainSettings, Extraction, Hypergraph, Mentioned, NamedBy, Surroundings, chain, cosine_of_units, entry,
-        synonyms::ETA,
     },
     shared::Shared,
 };
@@ -30,12 +29,13 @@ pub fn evidence(
     let vector = |key: &EntityKey| names.get(key).and_then(|named| named.vector.as_ref());
     let cosine = |a: Option<&Vector>, b: Option<&Vector>| Some(cosine_of_units(&a?.0, &b?.0));
     let mut mentioned = Vec::new();
-    for (mention, (key, of_mention)) in (0..).zip(&asked.mentions) {
+    for (mention, asked) in (0..).zip(&asked.mentions) {
         for entity in whole.entities() {
-            let aliases = names.get(entity).map(|named| &named.aliases[..]).unwrap_or_default();
-            let is_near = cosine(of_mention.as_ref(), vector(entity)).is_some_and(|cosine| cosine > ETA);
+            let named = names.get(entity);
+            let is_alias = named.is_some_and(|named| named.aliases.contains(&asked.entity));
+            let is_near = named.is_some_and(|named| asked.is_synonym(named, settings.synonym_cosine));
             let by =
-                [(NamedBy::Name, entity == key), (NamedBy::Alias, aliases.contains(key)), (NamedBy::Synonym, is_near)];
+                [(NamedBy::Name, *entity == asked.entity), (NamedBy::Alias, is_alias), (NamedBy::Synonym, is_near)];
             let found = by.into_iter().filter(|(_, is_so)| *is_so);
             mentioned.extend(found.map(|(by, _)| Mentioned { mention, by, entity: entity.clone() }));
         }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hypercane_schemas::{EntityKey, HyperedgeId, QueryId, Vector};
+use hypercane_schemas::{EntityKey, HyperedgeId, QueryId};
 
 use super::{
-    Asked, Fact, NamedEntity,
+    Asked, AskedName, Fact, NamedEntity,
     expansion::Expansion,
     index::{Changed, FactIndex, HeldFact},
     pool::{Pool, Scored},
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     kernel::{
         Chain, ChainSettings, Expanded, Extraction, Grounds, Hypergraph, Mentioned, NamedBy, chain::QueryHypergraph,
-        cosine_of_units, entry, rank::keep_first, synonyms::ETA,
+        cosine_of_units, entry, rank::keep_first,
     },
     shared::Shared,
 };
@@ -113,9 +113,9 @@ impl Question {
     fn new(asked: Asked, index: &FactIndex, settings: &ChainSettings) -> Self {
         let near_entities = near_entities(index, &asked, settings.nearest_entities);
         let near_facts = near_facts(index, &asked, settings.hyperedges);
-        let synonyms = asked.mentions.iter().map(|(_, vector)| {
+        let synonyms = asked.mentions.iter().map(|mention| {
             let entities = index.entities().map(|(number, ..)| number);
-            entities.filter(|number| is_synonym(index, *number, vector.as_ref())).collect()
+            entities.filter(|number| is_synonym(index, *number, mention, settings)).collect()
         });
         let synonyms = synonyms.collect();
         let entry = BTreeSet::new();
@@ -133,7 +133,7 @@ impl Question {
 
     /// Takes in what changed. Gives whether the evidence was worked out anew.
     fn apply(&mut self, index: &FactIndex, changed: &Changed, settings: &ChainSettings) -> bool {
-        self.look_at_entities(index, &changed.entities);
+        self.look_at_entities(index, &changed.entities, settings);
         let is_near_other = self.look_at_facts(index, changed);
         let grounds = self.grounds(index, settings);
         let is_other = if self.enter(index, &grounds, settings) {
@@ -162,14 +162,14 @@ impl Question {
     }
 
     /// Brings what is near the question up to date.
-    fn look_at_entities(&mut self, index: &FactIndex, entities: &[u32]) {
+    fn look_at_entities(&mut self, index: &FactIndex, entities: &[u32], settings: &ChainSettings) {
         let is_enough = self.near_entities.drop(entities);
         for number in entities {
             if let Some(scored) = scored_entity(index, *number, &self.asked) {
                 _ = self.near_entities.add(scored);
             }
-            for ((_, vector), synonyms) in self.asked.mentions.iter().zip(&mut self.synonyms) {
-                if is_synonym(index, *number, vector.as_ref()) {
+            for (mention, synonyms) in self.asked.mentions.iter().zip(&mut self.synonyms) {
+                if is_synonym(index, *number, mention, settings) {
                     synonyms.insert(*number);
                 } else {
                     synonyms.remove(number);
@@ -223,13 +223,13 @@ impl Question {
     /// The entry entities with the grounds of each (eq. 8 to 13).
     fn grounds(&self, index: &FactIndex, settings: &ChainSettings) -> BTreeMap<EntityKey, Grounds> {
         let mut mentioned = Vec::new();
-        for ((mention, (key, _)), synonyms) in (0..).zip(&self.asked.mentions).zip(&self.synonyms) {
+        for ((mention, asked), synonyms) in (0..).zip(&self.asked.mentions).zip(&self.synonyms) {
             let mut found = |by, number: u32| {
                 let entity = index.entity(number).key.clone();
                 mentioned.extend(entity.map(|entity| Mentioned { mention, by, entity }));
             };
-            index.number(key).into_iter().for_each(|number| found(NamedBy::Name, number));
-            index.known_as(key).for_each(|number| found(NamedBy::Alias, number));
+            index.number(&asked.entity).into_iter().for_each(|number| found(NamedBy::Name, number));
+            index.known_as(&asked.entity).for_each(|number| found(NamedBy::Alias, number));
             synonyms.iter().for_each(|number| found(NamedBy::Synonym, *number));
         }
         let nearest = self.near_entities.first().into_iter().map(|scored| (scored.id.clone(), scored.score));
@@ -362,10 +362,10 @@ fn relevance(held: &HeldFact, asked: &Asked) -> f64 {
     }
 }
 
-fn is_synonym(index: &FactIndex, number: u32, mention: Option<&Vector>) -> bool {
+fn is_synonym(index: &FactIndex, number: u32, mention: &AskedName, settings: &ChainSettings) -> bool {
     let held = index.entity(number);
-    let name = held.named.as_ref().and_then(|named| named.vector.as_ref()).filter(|_| !held.facts.is_empty());
-    mention.zip(name).is_some_and(|(mention, name)| cosine_of_units(&mention.0, &name.0) > ETA)
+    let named = held.named.as_ref().filter(|_| !held.facts.is_empty());
+    named.is_some_and(|named| mention.is_synonym(named, settings.synonym_cosine))
 }
 
 /// The evidence of nothing.

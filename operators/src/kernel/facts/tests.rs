@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::{
-    Asked, Changes, Fact, NamedEntity, Standing, plain,
+    Asked, AskedName, Changes, Fact, NamedEntity, Standing, plain,
     pool::{Pool, Scored},
 };
 use crate::{
@@ -24,6 +24,11 @@ fn unit(degrees: u16) -> Vector {
 
 fn key(number: usize) -> EntityKey {
     EntityKey(format!("name:{number}"))
+}
+
+/// Names with different numbers are no synonyms.
+fn pier(number: u8) -> String {
+    format!("Pier {number}")
 }
 
 fn id(number: u128) -> HyperedgeId {
@@ -65,15 +70,17 @@ fn steps() -> impl Strategy<Value = Step> {
         relations: vec![Fixed::from_f64(0.5); confidence.into()],
         issued_at,
     });
-    let name = (prop::collection::vec(0..ENTITIES + 3, 0..2), angle());
-    let name =
-        name.prop_map(|(aliases, vector)| NamedEntity { aliases: aliases.into_iter().map(key).collect(), vector });
-    let mentions = prop::collection::vec((0..ENTITIES + 3, angle()), 0..3);
-    let asked = (angle(), mentions, time()).prop_map(|(vector, mentions, as_of)| Asked {
+    let name = (0..3u8, prop::collection::vec(0..ENTITIES + 3, 0..2), angle());
+    let name = name.prop_map(|(number, aliases, vector)| NamedEntity {
+        name: pier(number),
+        aliases: aliases.into_iter().map(key).collect(),
         vector,
-        mentions: mentions.into_iter().map(|(entity, vector)| (key(entity), vector)).collect(),
-        as_of,
     });
+    let mention = (0..ENTITIES + 3, 0..3u8, angle());
+    let mention =
+        mention.prop_map(|(entity, number, vector)| AskedName { entity: key(entity), name: pier(number), vector });
+    let mentions = prop::collection::vec(mention, 0..3);
+    let asked = (angle(), mentions, time()).prop_map(|(vector, mentions, as_of)| Asked { vector, mentions, as_of });
     prop_oneof![
         8 => (0..24u128, fact).prop_map(|(id, fact)| Step::Fact(id, fact)),
         5 => (0..24u128).prop_map(Step::NoFact),
@@ -192,7 +199,10 @@ fn a_change_concerns_the_questions_that_it_can_change_and_no_others() {
     let fact = |entities: &[usize]| {
         Shared::new(Fact { entities: entities.iter().map(|e| key(*e)).collect(), ..Fact::default() })
     };
-    let question = |entity: usize| Asked { mentions: vec![(key(entity), None)], ..Asked::default() };
+    let question = |entity: usize| Asked {
+        mentions: vec![AskedName { entity: key(entity), name: pier(0), vector: None }],
+        ..Asked::default()
+    };
     let [a, b] = ["a", "b"].map(|id| QueryId(id.into()));
     standing.apply(Changes {
         facts_came: vec![(id(1), fact(&[1, 2])), (id(2), fact(&[2, 3])), (id(3), fact(&[7, 8]))],

@@ -34,6 +34,8 @@ impl From<&Entity> for EntityName {
 pub enum Guard {
     /// It is an anchor: a horizon or a moment.
     Anchor,
+    /// It is a document, whose key is no name.
+    Document,
     /// It is a state of a thing at one moment; states that differ in their moment only are not the same.
     State,
     /// It is an amount: a number, alone or with its unit.
@@ -53,6 +55,9 @@ pub fn guard(name: &EntityName) -> Option<Guard> {
     }
     if name.entity.is_anchor() {
         return Some(Guard::Anchor);
+    }
+    if name.entity.is_document() {
+        return Some(Guard::Document);
     }
     let text = text::canonical(&name.name);
     let words: Vec<Word> = text.split(' ').map(Word::of).collect();
@@ -81,7 +86,12 @@ pub fn may_link(a: &EntityName, b: &EntityName) -> bool {
 
 /// Whether two names without a guard may be linked.
 pub(super) fn pair_may_link(a: &EntityName, b: &EntityName) -> bool {
-    a.entity != b.entity && a.category == b.category && numbers(&a.name) == numbers(&b.name)
+    a.entity != b.entity && a.category == b.category && have_same_numbers(&a.name, &b.name)
+}
+
+/// Whether the same numbers are in both names, as digits, words or Roman numerals.
+pub fn have_same_numbers(a: &str, b: &str) -> bool {
+    numbers(a) == numbers(b)
 }
 
 /// What a word of a name is.
@@ -407,6 +417,7 @@ mod tests {
         assert_eq!(guard(&of("horizon:T-48", Category::Concept)), Some(Guard::Anchor));
         assert_eq!(guard(&of("time:2017-08-25T03:00Z", Category::Persistent)), Some(Guard::Anchor));
         assert_eq!(guard(&of("state:x:@2017", Category::Transient)), Some(Guard::State));
+        assert_eq!(guard(&of("document:a", Category::Concept)), Some(Guard::Document));
         let (a, b) = (of("a", Category::Persistent), of("b", Category::Persistent));
         assert!(may_link(&a, &b) && may_link(&b, &a));
         assert!(!may_link(&a, &a), "a name is no synonym of itself");

@@ -75,7 +75,7 @@ impl EvidenceRun {
         fact_of: impl Fn(&E) -> u32,
     ) -> Chain<E, u32> {
         let cosines = facts.entity_cosines(&question.vector.0);
-        let entry = facts.entry(question, &cosines, self.settings.nearest_entities, self.synonyms);
+        let entry = facts.entry(question, &cosines, &self.settings, self.synonyms);
         let known = RefCell::new(vec![None; facts.texts.len()]);
         let relevance = |hyperedge: u32| {
             let fact = fact_of(&graph.hyperedges()[hyperedge as usize]);

@@ -144,7 +144,7 @@ pub async fn explain(
 fn shown_evidence(run: &EvidenceRun, index: &Index, facts: &Facts, asked: &QuestionFacts) -> Evidence {
     let chain = run.chain(facts, asked, &facts.graph, |fact| *fact);
     let cosines = facts.entity_cosines(&asked.vector.0);
-    let entry = facts.entry(asked, &cosines, run.settings.nearest_entities, run.synonyms);
+    let entry = facts.entry(asked, &cosines, &run.settings, run.synonyms);
     Evidence {
         entry: entry.into_iter().map(|(entity, grounds)| shown_entry(facts, entity, grounds)).collect(),
         weights: run.settings.weights,

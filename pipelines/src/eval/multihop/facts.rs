@@ -10,10 +10,10 @@ use hypercane_operators::{
     domain::Domain,
     grammar::statements,
     kernel::{
-        FactWalk, Grounds, Hypergraph, Mentioned, NamedBy, cosine_of_units, entry, expanded,
+        ChainSettings, FactWalk, Grounds, Hypergraph, Mentioned, NamedBy, cosine_of_units, entry, expanded,
         passages::Lexical,
         synonyms,
-        synonyms::{CosineJoin, ETA, EntityName, NameVector, guard},
+        synonyms::{CosineJoin, ETA, EntityName, NameVector, guard, have_same_numbers},
     },
 };
 use hypercane_schemas::{Category, EntityKey, Vector};
@@ -220,7 +220,7 @@ impl Facts {
         &self,
         question: &QuestionFacts,
         cosines: &[f64],
-        nearest: usize,
+        settings: &ChainSettings,
         with_synonyms: bool,
     ) -> BTreeMap<u32, Grounds> {
         let mut mentioned = Vec::new();
@@ -229,11 +229,13 @@ impl Facts {
                 mentioned.push(Mentioned { mention, by: NamedBy::Name, entity: at as u32 });
             } else if let Some(vector) = vector.as_ref().filter(|_| with_synonyms) {
                 let cosines = self.entity_cosines(&vector.0);
-                let near = (0..).zip(cosines).filter(|(_, cosine)| *cosine > ETA);
+                let near = (0..).zip(cosines).filter(|(_, cosine)| *cosine > settings.synonym_cosine);
+                let near = near
+                    .filter(|(entity, _)| name_of(key).is_some_and(|name| have_same_numbers(name, self.name(*entity))));
                 mentioned.extend(near.map(|(entity, _)| Mentioned { mention, by: NamedBy::Synonym, entity }));
             }
         }
-        entry(mentioned, self.named.iter().map(|&entity| (entity, cosines[entity as usize])), nearest)
+        entry(mentioned, self.named.iter().map(|&entity| (entity, cosines[entity as usize])), settings.nearest_entities)
     }
 }
 
