@@ -8,7 +8,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::command::{hypercane, root};
+use crate::{
+    command::{hypercane, root},
+    endpoint::{Reply, Server},
+};
 
 fn lines(rows: &[Value]) -> String {
     rows.iter().map(|row| format!("{row}\n")).collect()
@@ -87,6 +90,58 @@ fn passages_are_found_over_what_they_name_and_rankings_are_written() {
     let spread = ranked[3]["ranking"].as_array().unwrap();
     assert_eq!((spread.len(), &ranked[3]["id"], &ranked[3]["set"]), (6, &json!("q"), &json!("ports")));
     assert!(spread[..3].contains(&json!("port")), "{spread:?}");
+}
+
+#[test]
+fn a_language_model_splits_questions_and_answers_hops_where_one_is_configured() {
+    if !has_model("en_core_web_sm") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::create_dir(path("sets")).unwrap();
+    set(&folder.path().join("sets"));
+    // A record of its own, with the models that were fetched.
+    let fetched = std::env::var_os("HYPERCANE_CACHE").map_or_else(|| root().join(".cache"), PathBuf::from);
+    fs::create_dir(path("cache")).unwrap();
+    std::os::unix::fs::symlink(fetched.join("models"), path("cache/models")).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let server = runtime.block_on(Server::start(|_, seen| {
+        let asked = seen.message(1);
+        let says = match asked {
+            _ if asked.contains("at most 4") => {
+                json!({"sub_queries": ["What did Alder close?", "Who built #1?", "Whence is #2?"]})
+            }
+            _ if asked.ends_with("What did Alder close?") => json!({"answer": "the Port of Birchton"}),
+            _ if asked.ends_with("Who built the Port of Birchton?") => json!({"answer": "Mary Cedarfield"}),
+            _ => json!({"answer": ["no", "answer"]}),
+        };
+        Reply::Says(says.to_string())
+    }));
+    let config = format!(
+        "[source.files]\npaths = [\"x\"]\n[lake]\nlocation = \"x\"\n[language_model]\nbase_url = \"{}\"\nmodel = \"m\"\n",
+        server.base_url()
+    );
+    fs::write(path("config.toml"), config).unwrap();
+    let cache = path("cache");
+    let explained = |wanted: usize| -> Value {
+        let (sets, config) = (path("sets"), path("config.toml"));
+        let arguments =
+            ["eval", "multihop", "--data", &sets, "--hashed", "--explain", "q", "--json", "--config", &config];
+        let output = hypercane(&arguments, &[("HYPERCANE_CACHE", &cache)]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{told}");
+        assert_eq!(server.n_calls(), wanted, "{told}");
+        assert!(told.contains("1 times it gave nothing that can be used"), "{told}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    // The last answer is malformed, and so is its repair.
+    let first = explained(5);
+    let hops = first["hops"].as_array().unwrap();
+    let queries: Vec<&str> = hops.iter().map(|hop| hop["query"].as_str().unwrap()).collect();
+    assert_eq!(queries, ["What did Alder close?", "Who built the Port of Birchton?", "Whence is Mary Cedarfield?"]);
+    assert_eq!(hops[1]["answer"], "Mary Cedarfield");
+    assert_eq!(explained(5), first, "what is on record is not asked for");
 }
 
 #[test]

@@ -166,6 +166,13 @@ impl<F: Ord + Clone> Proof<F> {
         self.hops.push(ProofHop { query, hop, answer });
     }
 
+    /// Gives the last hop the answer of another reader.
+    pub fn answer_last(&mut self, answer: Option<String>) {
+        if let Some(hop) = self.hops.last_mut() {
+            hop.answer = answer;
+        }
+    }
+
     /// The hops done.
     pub fn hops(&self) -> &[ProofHop<F>] {
         &self.hops
@@ -219,6 +226,9 @@ mod tests {
         // Fact 1 is the only seed; fact 2 is one step away and less alike.
         proof.advance(&walk, &[0], |fact| [0.8, 0.4, 0.0, 0.0, 0.0][fact as usize], read, &settings());
         assert_eq!(proof.next_query().as_deref(), Some("which ocean is at Richmond?"));
+        let mut other = proof.clone();
+        other.answer_last(Some("Virginia".into()));
+        assert_eq!(other.next_query().as_deref(), Some("which ocean is at Virginia?"));
         // The seed of the second hop shares nothing; what the frontier leads to is better by its structure.
         proof.advance(&walk, &[3], |fact| [0.0, 0.2, 0.9, 0.6, 0.0][fact as usize], |_, _| None, &settings());
         let second = &proof.hops()[1].hop;

@@ -83,7 +83,7 @@ pub fn json_schema() -> Value {
     object(&[("entities", list(entity)), ("hyperedges", list(hyperedge)), ("relations", list(relation))])
 }
 
-fn object(fields: &[(&str, Value)]) -> Value {
+pub(super) fn object(fields: &[(&str, Value)]) -> Value {
     let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
     let properties: serde_json::Map<String, Value> =
         fields.iter().map(|(name, form)| ((*name).to_owned(), form.clone())).collect();

@@ -7,14 +7,18 @@
 mod clean;
 mod facts;
 mod form;
+mod hops;
 mod open_ie;
 mod prompt;
 mod read;
+mod template;
 
 pub use clean::{Dropped, MOST_ENTITIES, MOST_HYPEREDGES, MOST_PARTICIPANTS, MOST_RELATIONS};
 pub(crate) use facts::is_name;
 pub use facts::{entity_key, extraction};
 pub use form::{Answer, EntityRecord, HyperedgeRecord, RelationRecord, json_schema};
+pub use hops::{HopPrompts, MOST_SUB_QUERIES, read_answer, read_sub_queries};
 pub use open_ie::OpenIe;
 pub use prompt::{Message, Passage, Prompt, Role, imported_template};
 pub use read::{Malformed, Reading, read, refusal};
+pub use template::Template;

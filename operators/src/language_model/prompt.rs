@@ -1,9 +1,9 @@
-//! The prompt of a domain pack: a Markdown file with the sections `# System`, `# User` and `# Repair`.
+//! What a model is asked: the prompt for extraction, and passages.
 
 use hypercane_schemas::{ContentHash, text};
 use serde::Serialize;
 
-use super::json_schema;
+use super::{Template, json_schema};
 use crate::kernel::Chunk;
 
 /// Who says a message.
@@ -60,119 +60,38 @@ pub fn imported_template() -> ContentHash {
     ContentHash::of_parts(["imported"])
 }
 
-/// A prompt for extraction.
+/// The prompt for extraction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prompt {
-    system: Vec<Part>,
-    user: Vec<Part>,
-    repair: Vec<Part>,
-    hash: ContentHash,
-    repair_hash: ContentHash,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
-    Words(String),
-    Title,
-    Text,
-    Reason,
-}
-
-const SECTIONS: [&str; 3] = ["# System", "# User", "# Repair"];
+pub struct Prompt(Template);
 
 impl Prompt {
-    /// Reads a prompt. `{title}` and `{text}` stand for the passage in the section `# User`, `{reason}` for what is wrong
-    /// with an answer in the section `# Repair`.
+    /// Reads a prompt. `{title}` and `{text}` stand for the passage.
     ///
     /// # Errors
-    /// A section or `{text}` or `{reason}` is missing: says which.
+    /// As [`Template::parse`] says; `{text}` is needed.
     pub fn parse(markdown: &str) -> Result<Self, String> {
-        let mut sections: [Option<String>; 3] = Default::default();
-        let mut current: Option<&mut String> = None;
-        for line in markdown.lines() {
-            if let Some(idx) = SECTIONS.iter().position(|name| *name == line.trim_end()) {
-                if sections[idx].is_some() {
-                    return Err(format!("the section `{}` is there twice", SECTIONS[idx]));
-                }
-                current = Some(sections[idx].insert(String::new()));
-            } else if let Some(section) = &mut current {
-                section.push_str(line);
-                section.push('\n');
-            }
-        }
-        let mut texts = Vec::new();
-        for (name, section) in SECTIONS.iter().zip(&sections) {
-            match section.as_deref().map(str::trim) {
-                Some(text) if !text.is_empty() => texts.push(text),
-                _ => return Err(format!("the section `{name}` is missing or empty")),
-            }
-        }
-        let (system, user, repair) = (texts[0], texts[1], texts[2]);
-        for (name, section, needed) in [("# User", user, "{text}"), ("# Repair", repair, "{reason}")] {
-            if !section.contains(needed) {
-                return Err(format!("the section `{name}` has no `{needed}`, so the model would not see it"));
-            }
-        }
-        let schema = json_schema().to_string();
-        Ok(Self {
-            system: parts(system, &[]),
-            user: parts(user, &[("{title}", Part::Title), ("{text}", Part::Text)]),
-            repair: parts(repair, &[("{reason}", Part::Reason)]),
-            hash: ContentHash::of_parts(["extract", system, user, &schema]),
-            repair_hash: ContentHash::of_parts(["repair", system, user, repair, &schema]),
-        })
+        Template::parse(markdown, "extract", &["{title}", "{text}"], &["{text}"], &json_schema()).map(Self)
     }
 
     /// Hash of what goes into the first question beside the passage: an answer is recorded under it.
     pub fn hash(&self) -> ContentHash {
-        self.hash
+        self.0.hash()
     }
 
     /// Hash of what goes into the repair beside the passage and the malformed answer.
     pub fn repair_hash(&self) -> ContentHash {
-        self.repair_hash
+        self.0.repair_hash()
     }
 
     /// The question about a passage.
     pub fn messages(&self, passage: &Passage) -> Vec<Message> {
-        vec![
-            Message { role: Role::System, content: render(&self.system, passage, "") },
-            Message { role: Role::User, content: render(&self.user, passage, "") },
-        ]
+        self.0.messages(&[passage.title.trim(), passage.text.trim()])
     }
 
     /// The question once more, after the malformed answer, with what is wrong about it.
     pub fn repair_messages(&self, passage: &Passage, malformed: &str, reason: &str) -> Vec<Message> {
-        let mut messages = self.messages(passage);
-        messages.push(Message { role: Role::Assistant, content: malformed.into() });
-        messages.push(Message { role: Role::User, content: render(&self.repair, passage, reason) });
-        messages
+        self.0.repair_messages(&[passage.title.trim(), passage.text.trim()], malformed, reason)
     }
-}
-
-/// Splits a template at its placeholders, so that what is put in for one is never taken for another.
-fn parts(template: &str, placeholders: &[(&str, Part)]) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let mut rest = template;
-    while let Some((at, name, part)) =
-        placeholders.iter().filter_map(|(name, part)| Some((rest.find(name)?, name, part))).min_by_key(|found| found.0)
-    {
-        parts.push(Part::Words(rest[..at].to_owned()));
-        parts.push(part.clone());
-        rest = &rest[at + name.len()..];
-    }
-    parts.push(Part::Words(rest.to_owned()));
-    parts
-}
-
-fn render(parts: &[Part], passage: &Passage, reason: &str) -> String {
-    let words = parts.iter().map(|part| match part {
-        Part::Words(words) => words.as_str(),
-        Part::Title => passage.title.trim(),
-        Part::Text => passage.text.trim(),
-        Part::Reason => reason,
-    });
-    words.collect()
 }
 
 #[cfg(test)]

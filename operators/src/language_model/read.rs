@@ -1,6 +1,6 @@
 //! Reading an answer: strict about its form, with a reason that a person, or the model itself, can act on.
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{Answer, Dropped, clean::clean};
 
@@ -22,12 +22,27 @@ pub struct Malformed {
     pub can_be_repaired: bool,
 }
 
+impl Malformed {
+    /// What is worth asking about once more.
+    pub(super) fn broken(reason: String) -> Self {
+        Self { reason, can_be_repaired: true }
+    }
+}
+
 /// Reads the text of an answer. A fence of three backticks around the JSON, which many models write, is no error.
 ///
 /// # Errors
 /// It is no JSON, was cut off, has another form, has a confidence outside [0, 1], or is a refusal.
 pub fn read(text: &str) -> Result<Reading, Malformed> {
-    let broken = |reason: String| Malformed { reason, can_be_repaired: true };
+    let answer: Answer = read_form(text)?;
+    check_confidence(&answer).map_err(Malformed::broken)?;
+    let (answer, dropped) = clean(answer);
+    Ok(Reading { answer, dropped })
+}
+
+/// Reads an answer of some form, as strictly.
+pub(super) fn read_form<T: DeserializeOwned>(text: &str) -> Result<T, Malformed> {
+    let broken = Malformed::broken;
     let json = without_fence(text.trim());
     if json.is_empty() {
         return Err(broken("the answer is empty".into()));
@@ -36,7 +51,7 @@ pub fn read(text: &str) -> Result<Reading, Malformed> {
         return Err(Malformed { reason: format!("the model refused: {}", short(&refusal)), can_be_repaired: false });
     }
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let answer: Answer = serde_path_to_error::deserialize(&mut deserializer).map_err(|e| {
+    let answer = serde_path_to_error::deserialize(&mut deserializer).map_err(|e| {
         let (path, cause) = (e.path().to_string(), e.inner());
         if cause.is_eof() {
             return broken(format!("the JSON ends in the middle, at {path}; give fewer and shorter records"));
@@ -47,9 +62,7 @@ pub fn read(text: &str) -> Result<Reading, Malformed> {
         broken(if path == "." { cause.to_string() } else { format!("{path}: {cause}") })
     })?;
     deserializer.end().map_err(|_| broken("there is text after the JSON; give the JSON alone".into()))?;
-    check_confidence(&answer).map_err(broken)?;
-    let (answer, dropped) = clean(answer);
-    Ok(Reading { answer, dropped })
+    Ok(answer)
 }
 
 /// The text under which a refusal is recorded, so that [`read`] knows it again.

@@ -14,10 +14,14 @@ use hypercane_operators::{domain::Domain, kernel::passages::PassageSettings};
 
 use super::{eval::vectors_file, setup};
 use crate::{
-    connect::embed::Recorded,
+    config::Config,
+    connect::{
+        embed::Recorded,
+        language_model::{FileTexts, Reasoner},
+    },
     eval::multihop::{
-        EvidenceRun, Facts, Index, Measured, Mode, ProofRun, Ranked, Report, Set, Settings, Trial, Tuned, Watch,
-        ablations, explain, extra_questions, measure, rankings, read_sets, tune,
+        EvidenceRun, Facts, Index, Measured, Mode, Models, ProofRun, Ranked, Report, Set, Settings, Trial, Tuned,
+        Watch, ablations, explain, extra_questions, measure, rankings, read_sets, tune,
     },
 };
 
@@ -31,6 +35,7 @@ use crate::{
   hypercane eval multihop --data sets --sets hotpotqa,musique --json > figures.json
   hypercane eval multihop --data sets --sets hotpotqa --compare
   hypercane eval multihop --data sets --sets hotpotqa --explain \"Who wrote the opera that opened the house?\"
+  hypercane eval multihop --data sets --sets hotpotqa --config hypercane.toml
   hypercane eval multihop --data sets --sets hotpotqa_train,musique_openie --tune 400")]
 pub(super) struct Arguments {
     /// A folder of sets: folders with corpus.jsonl and questions.jsonl.
@@ -69,6 +74,11 @@ pub(super) struct Arguments {
     /// Settings of the modes, a JSON file such as --tune prints.
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
+    /// A configuration with a section [language_model]: mode prove has questions split and their hops answered by it. What it
+    /// gives is kept on record in the cache; where it gives nothing that can be used the rules do. Else no model that writes
+    /// is asked.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Print the figures as JSON.
     #[arg(long)]
     json: bool,
@@ -86,7 +96,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         None => None,
     };
-    let asking = Asking { runtime, recorded, watch: setup::model_progress() };
+    let reasoner = arguments.config.as_deref().map(|config| reasoner(config, &arguments.domain)).transpose()?;
+    let asking = Asking { runtime, recorded, reasoner, watch: setup::model_progress() };
     let settings = match &arguments.settings {
         Some(path) => read_settings(path)?,
         None => Settings::default(),
@@ -102,7 +113,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         if let Some(question) = &arguments.explain {
             let question = asked(&index.set, question, &arguments.data)?;
-            let explained = explain(&question, &index, &facts, &settings, &asking.recorded, &asking.watch);
+            let explained = explain(&question, &index, &facts, &settings, asking.models());
             let explained = asking.runtime.block_on(explained)?;
             if arguments.json {
                 println!("{}", serde_json::to_string_pretty(&explained)?);
@@ -126,10 +137,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             }
         }
         if arguments.compare {
-            let found = ablations(&index, &facts, &settings, &asking.recorded, &asking.watch);
+            let found = ablations(&index, &facts, &settings, asking.models());
             report.ablations.insert(name, asking.runtime.block_on(found)?);
         }
     }
+    asking.tell_spent();
     if let Some(rounds) = arguments.tune {
         println!(
             "{}",
@@ -151,14 +163,35 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The language model of a configuration, before its record in the cache.
+fn reasoner(config: &Path, domain: &str) -> anyhow::Result<Reasoner> {
+    let config = Config::load(config, std::env::vars())?;
+    let settings = config.language_model.as_ref().context("the configuration has no [language_model]")?;
+    let texts = FileTexts::open(&setup::cache().join("model_texts.jsonl"))?;
+    setup::reasoner(settings, domain, Arc::new(texts))
+}
+
 /// What asking takes: models, and where they run.
 struct Asking {
     runtime: tokio::runtime::Runtime,
     recorded: Arc<Recorded>,
+    reasoner: Option<Reasoner>,
     watch: Watch,
 }
 
 impl Asking {
+    fn models(&self) -> Models<'_> {
+        Models { recorded: &self.recorded, reasoner: self.reasoner.as_ref(), watch: &self.watch }
+    }
+
+    /// Says what a language model was asked, where one was.
+    fn tell_spent(&self) {
+        if let Some(reasoner) = &self.reasoner {
+            let (model, spent, n_left) = (reasoner.model(), reasoner.spent(), reasoner.n_left());
+            eprintln!("{model}: {spent}; {n_left} times it gave nothing that can be used, and the rules did");
+        }
+    }
+
     /// Reads a set, for the modes that rank passages as they are and for those that rank them by their facts.
     async fn read(&self, set: Set, domain: &Arc<Domain>) -> anyhow::Result<(Index, Facts)> {
         let (name, n_passages, n_questions) = (set.name.clone(), set.passages.len(), set.questions.len());
@@ -177,7 +210,7 @@ impl Asking {
     }
 
     fn prove(&self, run: &ProofRun, index: &Index, facts: &Facts) -> anyhow::Result<Vec<Ranked>> {
-        Ok(self.runtime.block_on(run.ranked(index, facts, &self.recorded, &self.watch))?)
+        Ok(self.runtime.block_on(run.ranked(index, facts, self.models()))?)
     }
 
     /// The settings with the best ones of a mode on these sets.

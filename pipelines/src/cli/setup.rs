@@ -16,7 +16,7 @@ use crate::{
             EmbedService, Embedder, FileStore, Hashed, MemoryStore, Model, Recorded, ServiceSettings, VectorStore,
         },
         lake::Lake,
-        language_model::{self, ApiKey, Client, Extractor, TextStore},
+        language_model::{self, ApiKey, Client, Extractor, Reasoner, TextStore},
         packs,
     },
     texts::LakeTexts,
@@ -91,8 +91,22 @@ pub(super) fn extractor(
         return Ok(Extractor::imported(&settings.model, texts));
     }
     let prompt = packs::extraction_prompt(domain)?;
+    Ok(Extractor::new(client(settings)?, prompt, texts))
+}
+
+/// The language model that splits questions and answers their hops, with the prompts of a domain pack.
+pub(super) fn reasoner(
+    settings: &language_model::Settings,
+    domain: &str,
+    texts: Arc<dyn TextStore>,
+) -> anyhow::Result<Reasoner> {
+    let prompts = packs::hop_prompts(domain)?;
+    Ok(Reasoner::new(client(settings)?, prompts, texts))
+}
+
+fn client(settings: &language_model::Settings) -> anyhow::Result<Client> {
     let key = settings.key_env.as_deref().map(|name| ApiKey::from_variable(name, std::env::var(name).ok()));
-    Ok(Extractor::new(Client::new(settings, key.transpose()?)?, prompt, texts))
+    Ok(Client::new(settings, key.transpose()?)?)
 }
 
 /// The language model before its record in a lake, where the configuration says that it extracts. Two processes could get two

@@ -11,11 +11,14 @@ use super::models::load_language;
 use hypercane_operators::{
     domain::{DOMAIN_FILE, Domain, DomainError},
     kernel::PrecedenceRules,
-    language_model::Prompt,
+    language_model::{HopPrompts, Prompt},
 };
 
 /// Where a pack has the prompt for extraction.
 const PROMPT_FILE: &str = "prompts/extract.md";
+/// Where it has those for the hops of a question.
+const SPLIT_FILE: &str = "prompts/split.md";
+const HOP_FILE: &str = "prompts/hop.md";
 
 /// A pack that can't be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -49,17 +52,21 @@ pub enum Error {
     Wrong(#[from] DomainError),
     /// It does not say how a language model is asked.
     #[error(
-        "the domain pack {name:?} has no {PROMPT_FILE}, which says how a language model is asked; add it, or use the pack \"general\""
+        "the domain pack {name:?} has no {file}, which says how a language model is asked; add it, or use the pack \"general\""
     )]
     NoPrompt {
         /// The pack.
         name: String,
+        /// The file.
+        file: &'static str,
     },
     /// Its prompt can't be used.
-    #[error("{PROMPT_FILE} of the domain pack {name:?} is wrong: {reason}")]
+    #[error("{file} of the domain pack {name:?} is wrong: {reason}")]
     Prompt {
         /// The pack.
         name: String,
+        /// The file.
+        file: &'static str,
         /// Why.
         reason: String,
     },
@@ -121,13 +128,31 @@ fn read(name: &str) -> Result<Domain, Error> {
 /// # Errors
 /// The pack has none, or it can't be read, or it is wrong.
 pub fn extraction_prompt(name: &str) -> Result<Prompt, Error> {
-    let path = Path::new(name).join(PROMPT_FILE);
-    let text = match name {
-        _ if path.is_file() => fs::read_to_string(&path).map_err(|cause| Error::Read { path: path.clone(), cause })?,
-        "general" => include_str!("../../../data/domains/general/prompts/extract.md").to_owned(),
-        _ => return Err(Error::NoPrompt { name: name.into() }),
-    };
-    Prompt::parse(&text).map_err(|reason| Error::Prompt { name: name.into(), reason })
+    let text = prompt_file(name, PROMPT_FILE, include_str!("../../../data/domains/general/prompts/extract.md"))?;
+    Prompt::parse(&text).map_err(|reason| Error::Prompt { name: name.into(), file: PROMPT_FILE, reason })
+}
+
+/// The prompts by which a language model splits questions and answers their hops: `prompts/split.md` and `prompts/hop.md`.
+///
+/// # Errors
+/// The pack has one of them not, or it can't be read, or it is wrong.
+pub fn hop_prompts(name: &str) -> Result<HopPrompts, Error> {
+    let split = prompt_file(name, SPLIT_FILE, include_str!("../../../data/domains/general/prompts/split.md"))?;
+    let hop = prompt_file(name, HOP_FILE, include_str!("../../../data/domains/general/prompts/hop.md"))?;
+    let wrong = |file| move |reason| Error::Prompt { name: name.into(), file, reason };
+    Ok(HopPrompts {
+        split: HopPrompts::parse_split(&split).map_err(wrong(SPLIT_FILE))?,
+        answer: HopPrompts::parse_answer(&hop).map_err(wrong(HOP_FILE))?,
+    })
+}
+
+fn prompt_file(name: &str, file: &'static str, of_general: &str) -> Result<String, Error> {
+    let path = Path::new(name).join(file);
+    match name {
+        _ if path.is_file() => fs::read_to_string(&path).map_err(|cause| Error::Read { path, cause }),
+        "general" => Ok(of_general.to_owned()),
+        _ => Err(Error::NoPrompt { name: name.into(), file }),
+    }
 }
 
 fn load_folder(folder: &Path) -> Result<Domain, Error> {

@@ -3,8 +3,8 @@
 use hypercane_operators::kernel::{ChainSettings, Lift, ProofSettings, SeedBy, passages::PassageSettings};
 use serde::Serialize;
 
-use super::{EvidenceRun, Facts, Index, Measured, Mode, ProofRun, Ranked, Settings, Watch, measure};
-use crate::connect::{self, embed::Recorded};
+use super::{EvidenceRun, Facts, Index, Measured, Mode, Models, ProofRun, Ranked, Settings, measure};
+use crate::connect;
 
 /// A mode with one thing changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,8 +30,7 @@ pub async fn ablations(
     index: &Index,
     facts: &Facts,
     settings: &Settings,
-    recorded: &Recorded,
-    watch: &Watch,
+    models: Models<'_>,
 ) -> Result<Vec<Ablation>, connect::Error> {
     let cpu_seconds = index.cpu_seconds + facts.cpu_seconds;
     let mut found = Vec::new();
@@ -79,7 +78,7 @@ pub async fn ablations(
         ("seeds dense and lexical", ProofRun { settings: seeded, ..prove }),
         ("passages' fused score added", ProofRun { fused_weight: FUSED, ..prove }),
     ] {
-        add(Mode::Prove, change, &run.ranked(index, facts, recorded, watch).await?);
+        add(Mode::Prove, change, &run.ranked(index, facts, models).await?);
     }
     Ok(found)
 }

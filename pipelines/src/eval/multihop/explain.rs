@@ -9,10 +9,10 @@ use hypercane_operators::kernel::{
 use serde::Serialize;
 
 use super::{
-    EvidenceRun, Facts, Index, ProofRun, QuestionFacts, Settings, Watch,
+    EvidenceRun, Facts, Index, Models, ProofRun, QuestionFacts, Settings,
     index::{at, vectors},
 };
-use crate::connect::{self, embed::Recorded};
+use crate::connect;
 
 /// Passages that are shown with the parts of their score.
 const PASSAGES: usize = 10;
@@ -126,17 +126,16 @@ pub async fn explain(
     index: &Index,
     facts: &Facts,
     settings: &Settings,
-    recorded: &Recorded,
-    watch: &Watch,
+    models: Models<'_>,
 ) -> Result<Explained, connect::Error> {
-    let vector = vectors(recorded, &[question.to_owned()], watch).await?.remove(0);
-    let asked = facts.read_questions(vec![(question.to_owned(), vector)], recorded, watch).await?;
+    let vector = vectors(models.recorded, &[question.to_owned()], models.watch).await?.remove(0);
+    let asked = facts.read_questions(vec![(question.to_owned(), vector)], models.recorded, models.watch).await?;
     Ok(Explained {
         set: index.set.name.clone(),
         question: question.to_owned(),
         evidence: shown_evidence(&settings.evidence, index, facts, &asked[0]),
         lifted: shown_evidence(&settings.lifted, index, facts, &asked[0]),
-        hops: hops(facts, &settings.prove, &asked, recorded, watch).await?,
+        hops: hops(facts, &settings.prove, &asked, models).await?,
         passages: passages(index, &settings.spread, &asked[0]),
     })
 }
@@ -211,10 +210,9 @@ async fn hops(
     facts: &Facts,
     run: &ProofRun,
     asked: &[QuestionFacts],
-    recorded: &Recorded,
-    watch: &Watch,
+    models: Models<'_>,
 ) -> Result<Vec<Hop>, connect::Error> {
-    let proofs = run.proofs(facts, asked, recorded, watch).await?;
+    let proofs = run.proofs(facts, asked, models).await?;
     let hops = proofs.iter().flat_map(|(proof, _)| proof.hops());
     let hops = hops.map(|hop| {
         let evidence = hop.hop.evidence().iter();

@@ -22,7 +22,7 @@ pub use explain::{Explained, explain};
 pub use facts::{Facts, QuestionFacts};
 pub use index::{Index, Watch};
 pub use measure::{Measured, Ranked, Ranking, measure, rankings};
-pub use prove::ProofRun;
+pub use prove::{Models, ProofRun};
 pub use report::Report;
 pub use sets::{Passage, Set, extra_questions, read_sets};
 pub use tune::{Choice, Trial, Tuned, tune};

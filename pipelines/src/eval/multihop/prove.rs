@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use hypercane_operators::kernel::{
     Proof, ProofSettings, Reached, Spoken, by_best_part, extract_answer, passages::AskedWords, sub_queries,
 };
@@ -13,7 +14,7 @@ use super::{
     index::vectors,
     measure::{milliseconds, with_fused},
 };
-use crate::connect::{self, embed::Recorded};
+use crate::connect::{self, embed::Recorded, language_model::Reasoner};
 
 /// How a proof is looked for: as published, or with one thing changed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,20 +36,70 @@ impl Default for ProofRun {
     }
 }
 
+/// The models that a proof asks.
+#[derive(Clone, Copy)]
+pub struct Models<'a> {
+    /// The embedding model.
+    pub recorded: &'a Recorded,
+    /// The language model that splits questions and answers hops; where there is none, and where it gives nothing that can be
+    /// used, rules and the extractive reader do.
+    pub reasoner: Option<&'a Reasoner>,
+    /// Hears how many texts are embedded.
+    pub watch: &'a Watch,
+}
+
+impl Models<'_> {
+    /// The sub-queries of questions, as far as the language model gives them.
+    async fn splits(
+        &self,
+        questions: &[QuestionFacts],
+        most: usize,
+    ) -> Result<Vec<Option<Vec<String>>>, connect::Error> {
+        let Some(reasoner) = self.reasoner else { return Ok(vec![None; questions.len()]) };
+        let splits = questions.iter().map(|question| reasoner.sub_queries(&question.text, most));
+        Ok(stream::iter(splits).buffered(reasoner.concurrency()).try_collect().await?)
+    }
+
+    /// Gives the last hop of these proofs the language model's answer, where it gives one that can be used.
+    async fn answer(
+        &self,
+        open: Vec<usize>,
+        proofs: &mut [(Proof<u32>, f64)],
+        facts: &Facts,
+    ) -> Result<(), connect::Error> {
+        let Some(reasoner) = self.reasoner else { return Ok(()) };
+        let asked: Vec<(usize, String, Vec<&str>)> = open
+            .into_iter()
+            .filter_map(|at| {
+                let hop = proofs[at].0.hops().last()?;
+                let evidence = hop.hop.evidence().iter().map(|reached| &*facts.texts[reached.fact as usize]);
+                Some((at, hop.query.clone(), evidence.collect()))
+            })
+            .collect();
+        let answers = asked.iter().map(|(_, query, evidence)| reasoner.answer(query, evidence));
+        let answers: Vec<Option<Option<String>>> =
+            stream::iter(answers).buffered(reasoner.concurrency()).try_collect().await?;
+        for ((at, ..), answer) in asked.iter().zip(answers) {
+            if let Some(answer) = answer {
+                proofs[*at].0.answer_last(answer);
+            }
+        }
+        Ok(())
+    }
+}
+
 impl ProofRun {
-    /// Asks every question. Vectors of sub-queries that are not on record are embedded, a hop of all questions at a time; no time
-    /// of a question counts that.
+    /// Asks every question, a hop of all questions at a time. No time of a question counts what the models take.
     ///
     /// # Errors
-    /// The model, or the record of its outputs, fails.
+    /// A model, or the record of its outputs, fails.
     pub async fn ranked(
         &self,
         index: &Index,
         facts: &Facts,
-        recorded: &Recorded,
-        watch: &Watch,
+        models: Models<'_>,
     ) -> Result<Vec<Ranked>, connect::Error> {
-        let proofs = self.proofs(facts, &facts.questions, recorded, watch).await?;
+        let proofs = self.proofs(facts, &facts.questions, models).await?;
         let of = |((proof, query_ms), question): (&(Proof<u32>, f64), &QuestionFacts)| {
             let began = Instant::now();
             let passages = by_best_part(proof.ranking().into_iter().map(|fact| facts.passages[fact as usize]));
@@ -63,30 +114,32 @@ impl ProofRun {
         &self,
         facts: &Facts,
         questions: &[QuestionFacts],
-        recorded: &Recorded,
-        watch: &Watch,
+        models: Models<'_>,
     ) -> Result<Vec<(Proof<u32>, f64)>, connect::Error> {
-        let begin = |question: &QuestionFacts| {
+        let splits = models.splits(questions, self.settings.sub_queries).await?;
+        let begin = |(question, split): (&QuestionFacts, Option<Vec<String>>)| {
             let began = Instant::now();
-            let analysis = facts.domain.language().map(|language| language.analyse(&question.text));
-            let mut sub_queries = analysis
-                .map(|analysis| sub_queries(&question.text, &analysis, self.settings.sub_queries))
-                .unwrap_or_else(|| vec![question.text.clone()]);
+            let by_rule = || {
+                let analysis = facts.domain.language().map(|language| language.analyse(&question.text));
+                let split = |analysis| sub_queries(&question.text, &analysis, self.settings.sub_queries);
+                analysis.map(split).unwrap_or_else(|| vec![question.text.clone()])
+            };
+            let mut sub_queries = split.unwrap_or_else(by_rule);
             if !self.carries_answers {
                 sub_queries.iter_mut().for_each(|query| query.clone_from(&question.text));
             }
             (Proof::new(sub_queries), milliseconds(began))
         };
-        let mut proofs: Vec<(Proof<u32>, f64)> = questions.par_iter().map(begin).collect();
+        let mut proofs: Vec<(Proof<u32>, f64)> = questions.par_iter().zip(splits).map(begin).collect();
         loop {
             let asking = |(at, (proof, _)): (usize, &(Proof<u32>, f64))| Some((at, proof.next_query()?));
             let (open, queries): (Vec<usize>, Vec<String>) = proofs.iter().enumerate().filter_map(asking).unzip();
             if open.is_empty() {
                 return Ok(proofs);
             }
-            let vectors = vectors(recorded, &queries, watch).await?;
+            let vectors = vectors(models.recorded, &queries, models.watch).await?;
             let mut next = vec![None; proofs.len()];
-            open.into_iter().zip(queries.into_iter().zip(vectors)).for_each(|(at, asked)| next[at] = Some(asked));
+            open.iter().zip(queries.into_iter().zip(vectors)).for_each(|(at, asked)| next[*at] = Some(asked));
             proofs.par_iter_mut().zip(next).for_each(|((proof, took), next)| {
                 if let Some((query, vector)) = next {
                     let began = Instant::now();
@@ -94,6 +147,7 @@ impl ProofRun {
                     *took += milliseconds(began);
                 }
             });
+            models.answer(open, &mut proofs, facts).await?;
         }
     }
 

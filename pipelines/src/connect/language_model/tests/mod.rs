@@ -3,6 +3,7 @@
 mod client;
 mod extractor;
 mod import;
+mod reasoner;
 mod secrets;
 mod server;
 
