@@ -1,5 +1,15 @@
 //! The command `hypercane`: what can be said to it, one module a command.
 
+/// As the standard one, but that a reader who is gone is no error.
+macro_rules! print {
+    ($($text:tt)*) => { $crate::cli::out::write(format_args!($($text)*)) };
+}
+/// As the standard one, but that a reader who is gone is no error.
+macro_rules! println {
+    () => { print!("\n") };
+    ($($text:tt)*) => { print!("{}\n", format_args!($($text)*)) };
+}
+
 mod ask;
 mod bench;
 mod check_extraction;
@@ -9,6 +19,7 @@ mod eval;
 mod export;
 mod extract;
 mod multihop;
+mod out;
 mod progress;
 mod publish;
 mod replay_rejects;

@@ -27,7 +27,7 @@ use hypercane_operators::extract;
 use hypercane_schemas::{Document, HorizonUpdate, Hyperedge, Query, Record, Reject, Stage};
 
 use crate::{
-    command::{hypercane, root},
+    command::{hypercane, root, unread},
     hypergraph::forecast_advisory,
 };
 
@@ -335,4 +335,16 @@ fn a_lake_that_cannot_be_written_is_named_with_what_to_do() {
     let nowhere = format!("{SOURCE}[lake]\nlocation = \"carrier-pigeon://coop/lake\"\n");
     refused(&run_config(&nowhere, &[]), &["carrier-pigeon://coop/lake", "give a folder"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "no folder", "what was there is left alone");
+}
+
+#[test]
+fn a_reader_that_goes_is_no_error_and_a_full_disk_is_one() {
+    let output = unread(&["schema"]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+
+    let mut command = std::process::Command::new(crate::command::path());
+    command.arg("schema").stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    let output = command.output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && told.contains("standard output can't be written"), "{told}");
 }

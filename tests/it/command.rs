@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
     sync::OnceLock,
 };
 
@@ -40,4 +40,13 @@ pub fn hypercane(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
         .current_dir(root())
         .output()
         .unwrap_or_else(|e| panic!("{}: {e}", command.display()))
+}
+
+/// Runs it for a reader who is gone before the first line.
+pub fn unread(arguments: &[&str]) -> Output {
+    let mut command = Command::new(path());
+    command.args(arguments).current_dir(root()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    child.wait_with_output().unwrap()
 }

@@ -145,6 +145,28 @@ fn a_language_model_splits_questions_and_answers_hops_where_one_is_configured() 
 }
 
 #[test]
+fn only_the_modes_that_are_wanted_are_measured() {
+    if !has_model("en_core_web_sm") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    set(folder.path());
+    let data = folder.path().to_str().unwrap();
+    for (modes, embeds_names) in [("spread,dense", false), ("lifted,spread", true)] {
+        let output = hypercane(&["eval", "multihop", "--data", data, "--hashed", "--json", "--modes", modes], &[]);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && told.contains("synonyms") == embeds_names, "{told}");
+        let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let measured: BTreeSet<&String> = figures["sets"]["ports"].as_object().unwrap().keys().collect();
+        assert_eq!(
+            measured,
+            modes.split(',').map(str::to_owned).collect::<BTreeSet<_>>().iter().collect(),
+            "{figures}"
+        );
+    }
+}
+
+#[test]
 fn ablations_name_what_is_changed() {
     if !has_model("en_core_web_sm") {
         return;

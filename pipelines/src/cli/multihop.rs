@@ -44,6 +44,9 @@ pub(super) struct Arguments {
     /// Only these sets.
     #[arg(long, value_delimiter = ',')]
     sets: Vec<String>,
+    /// Only these modes. Those of facts (evidence, lifted, prove) embed the names of a set as well.
+    #[arg(long, value_enum, value_delimiter = ',', conflicts_with_all = ["tune", "compare", "explain"])]
+    modes: Vec<Mode>,
     /// The domain pack: a folder, or the name of one that ships.
     #[arg(long, default_value = "general")]
     domain: String,
@@ -89,24 +92,31 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let domain = setup::domain(&arguments.domain)?;
     let runtime = setup::runtime()?;
     let recorded = setup::hashed_or_recorded(arguments.hashed, arguments.model.as_deref(), &vectors_file())?;
-    let mut written = match &arguments.ranking {
-        Some(path) => {
-            let file = File::create(path).with_context(|| format!("{} can't be written", path.display()))?;
-            Some(BufWriter::new(file))
-        }
-        None => None,
-    };
+    let mut figures = Figures::new(arguments.ranking.as_deref())?;
     let reasoner = arguments.config.as_deref().map(|config| reasoner(config, &arguments.domain)).transpose()?;
     let asking = Asking { runtime, recorded, reasoner, watch: setup::model_progress() };
     let settings = match &arguments.settings {
         Some(path) => read_settings(path)?,
         None => Settings::default(),
     };
-    let mut report = Report::default();
+    let wanted = |modes: &[Mode]| -> Vec<Mode> {
+        let is_wanted = |mode: &&Mode| arguments.modes.is_empty() || arguments.modes.contains(mode);
+        modes.iter().filter(is_wanted).copied().collect()
+    };
+    let is_measured = arguments.tune.is_none() && arguments.explain.is_none();
     let mut read = Vec::new();
     for set in sets {
-        let name = set.name.clone();
-        let (index, facts) = asking.runtime.block_on(asking.read(set, &domain))?;
+        let index = asking.runtime.block_on(asking.index(set, &domain))?;
+        if is_measured {
+            for (mode, ranked) in measure(&index, &settings.spread, &wanted(&Mode::OF_PASSAGES)) {
+                figures.add(&index, mode, &ranked, index.cpu_seconds)?;
+            }
+        }
+        let of_facts = wanted(&Mode::OF_FACTS);
+        if of_facts.is_empty() {
+            continue;
+        }
+        let facts = asking.runtime.block_on(asking.facts(&index, &domain))?;
         if arguments.tune.is_some() {
             read.push((index, facts));
             continue;
@@ -122,23 +132,17 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             }
             continue;
         }
-        let mut ranked = measure(&index, &settings.spread, &Mode::OF_PASSAGES);
-        ranked.push((Mode::Evidence, settings.evidence.ranked(&index, &facts)));
-        ranked.push((Mode::Lifted, settings.lifted.ranked(&index, &facts)));
-        ranked.push((Mode::Prove, asking.prove(&settings.prove, &index, &facts)?));
-        for (mode, ranked) in ranked {
-            let of_facts = if Mode::OF_PASSAGES.contains(&mode) { 0.0 } else { facts.cpu_seconds };
-            let measured = Measured::new(&index, &ranked, index.cpu_seconds + of_facts);
-            report.sets.entry(name.clone()).or_default().insert(mode, measured);
-            if let Some(file) = &mut written {
-                for ranking in rankings(&index, mode, &ranked) {
-                    writeln!(file, "{}", serde_json::to_string(&ranking)?)?;
-                }
-            }
+        for mode in of_facts {
+            let ranked = match mode {
+                Mode::Prove => asking.prove(&settings.prove, &index, &facts)?,
+                Mode::Lifted => settings.lifted.ranked(&index, &facts),
+                _ => settings.evidence.ranked(&index, &facts),
+            };
+            figures.add(&index, mode, &ranked, index.cpu_seconds + facts.cpu_seconds)?;
         }
         if arguments.compare {
             let found = ablations(&index, &facts, &settings, asking.models());
-            report.ablations.insert(name, asking.runtime.block_on(found)?);
+            figures.report.ablations.insert(index.set.name.clone(), asking.runtime.block_on(found)?);
         }
     }
     asking.tell_spent();
@@ -152,9 +156,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if arguments.explain.is_some() {
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(mut file) = written {
-        file.flush()?;
-    }
+    let report = figures.finish()?;
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
     } else {
@@ -192,21 +194,26 @@ impl Asking {
         }
     }
 
-    /// Reads a set, for the modes that rank passages as they are and for those that rank them by their facts.
-    async fn read(&self, set: Set, domain: &Arc<Domain>) -> anyhow::Result<(Index, Facts)> {
-        let (name, n_passages, n_questions) = (set.name.clone(), set.passages.len(), set.questions.len());
+    /// Reads a set, for the modes that rank passages as they are.
+    async fn index(&self, set: Set, domain: &Arc<Domain>) -> anyhow::Result<Index> {
         let index = Index::new(set, domain, &self.recorded, setup::model_progress()).await?;
-        let facts = Facts::new(&index, domain, &self.recorded, &self.watch).await?;
         eprintln!(
-            "{name}: {n_passages} passages, {n_questions} questions, {} names, {} vectors; {} facts, {} entities, {} \
-             synonyms",
+            "{}: {} passages, {} questions, {} names, {} vectors",
+            index.set.name,
+            index.set.passages.len(),
+            index.set.questions.len(),
             index.passages.n_names(),
-            index.n_texts,
-            facts.texts.len(),
-            facts.entities.len(),
-            facts.n_synonyms
+            index.n_texts
         );
-        Ok((index, facts))
+        Ok(index)
+    }
+
+    /// The facts of a set, for the modes that rank passages by these.
+    async fn facts(&self, index: &Index, domain: &Arc<Domain>) -> anyhow::Result<Facts> {
+        let facts = Facts::new(index, domain, &self.recorded, &self.watch).await?;
+        let (n_facts, n_entities, n_synonyms) = (facts.texts.len(), facts.entities.len(), facts.n_synonyms);
+        eprintln!("{}: {n_facts} facts, {n_entities} entities, {n_synonyms} synonyms", index.set.name);
+        Ok(facts)
     }
 
     fn prove(&self, run: &ProofRun, index: &Index, facts: &Facts) -> anyhow::Result<Vec<Ranked>> {
@@ -251,6 +258,38 @@ impl Asking {
             }
         }
         Ok(best)
+    }
+}
+
+/// What was measured, and the file of rankings, where one is wanted.
+struct Figures {
+    report: Report,
+    written: Option<BufWriter<File>>,
+}
+
+impl Figures {
+    fn new(rankings: Option<&Path>) -> anyhow::Result<Self> {
+        let create = |path: &Path| File::create(path).with_context(|| format!("{} can't be written", path.display()));
+        let written = rankings.map(create).transpose()?.map(BufWriter::new);
+        Ok(Self { report: Report::default(), written })
+    }
+
+    fn add(&mut self, index: &Index, mode: Mode, ranked: &[Ranked], index_cpu_s: f64) -> anyhow::Result<()> {
+        let measured = Measured::new(index, ranked, index_cpu_s);
+        self.report.sets.entry(index.set.name.clone()).or_default().insert(mode, measured);
+        if let Some(file) = &mut self.written {
+            for ranking in rankings(index, mode, ranked) {
+                writeln!(file, "{}", serde_json::to_string(&ranking)?)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> anyhow::Result<Report> {
+        if let Some(file) = &mut self.written {
+            file.flush()?;
+        }
+        Ok(self.report)
     }
 }
 

@@ -51,6 +51,9 @@ impl Mode {
     /// Those that rank passages as they are.
     pub const OF_PASSAGES: [Self; 4] = [Self::Dense, Self::Lexical, Self::Fused, Self::Spread];
 
+    /// Those that rank passages by their facts.
+    pub const OF_FACTS: [Self; 3] = [Self::Evidence, Self::Lifted, Self::Prove];
+
     /// The name as it is printed.
     pub fn name(self) -> &'static str {
         match self {
