@@ -21,8 +21,7 @@ use crate::{
     kernel::{
         Chain, ChainSettings, EvidenceParts, EvidencePath,
         facts::{Asked, AskedName, Changes, Fact, NamedEntity, Standing},
-        may_have_synonyms,
-        synonyms::name_embedded_as,
+        synonyms::{may_have_synonyms, name_embedded_as},
     },
     link::LinkedQuery,
     shared::Shared,

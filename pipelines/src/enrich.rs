@@ -15,11 +15,11 @@ use hypercane_operators::{
     domain::Domain,
     extract::{self, Extracted, RecordedAnswer},
     extraction::Failure,
-    kernel::{self, Chunk, may_have_synonyms},
+    kernel::{self, Chunk, synonyms::may_have_synonyms},
     language_model::Passage,
     mentioned,
 };
-use hypercane_schemas::{ContentHash, Document, DocumentKey, Vector};
+use hypercane_schemas::{ContentHash, Document, DocumentKey, Mode, Query, Vector};
 use rayon::prelude::*;
 
 use crate::{
@@ -145,14 +145,14 @@ impl Enricher {
         self.unanswered.len()
     }
 
-    /// The answers and vectors that these documents and questions need and that were not given before.
+    /// The answers and vectors that these documents and queries need and that were not given before.
     ///
     /// # Errors
     /// The embedding model fails, or the record of what the models gave.
     pub async fn enrich<'a>(
         &mut self,
         documents: impl IntoIterator<Item = &'a Document>,
-        questions: impl IntoIterator<Item = &'a str>,
+        queries: impl IntoIterator<Item = &'a Query>,
     ) -> Result<Enriched, connect::Error> {
         let documents: Vec<&Document> = documents.into_iter().collect();
         let (domain, before) = (Arc::clone(&self.domain), &self.read);
@@ -180,8 +180,8 @@ impl Enricher {
             })
             .collect();
         let (contents, texts): (Vec<u128>, Vec<Vec<String>>) = read.into_iter().unzip();
-        let questions: Vec<&str> = questions.into_iter().collect();
-        let asked = questions.par_iter().flat_map_iter(|question| texts_of_question(question, &domain));
+        let queries: Vec<&Query> = queries.into_iter().collect();
+        let asked = queries.par_iter().flat_map_iter(|query| texts_of_query(query, &domain));
         let asked: Vec<String> = asked.collect();
         let vectors = self.vectors(texts.into_iter().flatten().chain(asked)).await?;
         // What is not answered is read when it is.
@@ -260,11 +260,11 @@ impl Enricher {
     }
 }
 
-/// The texts that a question is embedded under: itself and, where the pack looks for synonyms, what it names.
-pub fn texts_of_question(question: &str, domain: &Domain) -> Vec<String> {
-    let mut texts = vec![question.to_owned()];
-    if domain.synonym_cosine().is_some() {
-        let named = mentioned(question, domain).into_iter();
+/// The texts that a query is embedded under: its question and, where synonyms of what it names are looked for, these names.
+pub fn texts_of_query(query: &Query, domain: &Domain) -> Vec<String> {
+    let mut texts = vec![query.question.clone()];
+    if query.mode == Mode::Evidence && domain.synonym_cosine().is_some() {
+        let named = mentioned(&query.question, domain).into_iter();
         texts.extend(named.filter(|(key, name)| may_have_synonyms(key, name)).map(|(_, name)| name));
     }
     texts

@@ -355,12 +355,12 @@ impl Pipeline {
         let documents = inputs.iter().filter_map(Input::document);
         self.enricher.forget(documents.clone().map(|(key, _)| key));
         let documents = documents.filter_map(|(_, document)| document);
-        let questions = inputs.iter().filter_map(|input| match input {
-            Input::Query(_, Some(query)) => Some(query.question.as_str()),
+        let queries = inputs.iter().filter_map(|input| match input {
+            Input::Query(_, Some(query)) => Some(query),
             _ => None,
         });
         let began = Instant::now();
-        let Enriched { answers, vectors } = self.enricher.enrich(documents, questions).await?;
+        let Enriched { answers, vectors } = self.enricher.enrich(documents, queries).await?;
         let n_vectors = vectors.len();
         let mut batch = Batch { answers, vectors, ..Batch::default() };
         for input in inputs {

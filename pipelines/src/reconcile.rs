@@ -59,9 +59,8 @@ pub async fn reconcile(
     let inputs = read_inputs(lake, None).await?;
     let n_documents = inputs.documents.len();
     told(format!("another version wrote the lake: reading its {n_documents} documents again"));
-    let questions = inputs.queries.iter().map(|query| query.question.as_str());
     let (domain, extractor) = (&models.reading(Arc::clone(domain)), models.extractor.clone());
-    let enriched = Enricher::new(Arc::clone(domain), models).enrich(&inputs.documents, questions).await?;
+    let enriched = Enricher::new(Arc::clone(domain), models).enrich(&inputs.documents, &inputs.queries).await?;
     let computed = rebuild(inputs, enriched, None, point.epoch, domain, n_workers)?;
 
     told("comparing".into());

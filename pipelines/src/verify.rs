@@ -261,8 +261,7 @@ async fn enriched(
 ) -> Result<Enriched, Error> {
     let mut enricher = Enricher::new(Arc::clone(domain), models.clone());
     enricher.withhold(unanswered(models, lake, Some(epoch)).await?);
-    let questions = inputs.queries.iter().map(|query| query.question.as_str());
-    Ok(enricher.enrich(&inputs.documents, questions).await.map_err(pipeline::Error::from)?)
+    Ok(enricher.enrich(&inputs.documents, &inputs.queries).await.map_err(pipeline::Error::from)?)
 }
 
 /// So many of the groups, in the order of a hash with the seed: another seed, another sample.

@@ -8,7 +8,7 @@ use std::{
 
 use hypercane::{
     changes::{Changes, Updates},
-    enrich::texts_of_question,
+    enrich::texts_of_query,
     live::live,
     worker::{Batch, Engine},
 };
@@ -112,7 +112,7 @@ impl Feeder {
                 }
                 texts
             }
-            Step::Query(_, Some(query)) => texts_of_question(&query.question, &self.domain),
+            Step::Query(_, Some(query)) => texts_of_query(query, &self.domain),
             _ => Vec::new(),
         };
         texts.iter().map(|text| kernel::embedded_as(text)).collect()

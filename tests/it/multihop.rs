@@ -59,6 +59,15 @@ fn read(path: &Path) -> Vec<Value> {
     fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// The figures of a folder of sets by the hashed model, and what was told beside them.
+fn evaluated(data: &Path, arguments: &[&str]) -> (Value, String) {
+    let whole = ["eval", "multihop", "--hashed", "--json", "--data", data.to_str().unwrap()];
+    let output = hypercane(&[&whole[..], arguments].concat(), &[]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{told}");
+    (serde_json::from_slice(&output.stdout).unwrap(), told)
+}
+
 #[test]
 fn passages_are_found_over_what_they_name_and_rankings_are_written() {
     if !has_model("en_core_web_sm") {
@@ -67,13 +76,7 @@ fn passages_are_found_over_what_they_name_and_rankings_are_written() {
     let folder = tempfile::tempdir().unwrap();
     set(folder.path());
     let ranking = folder.path().join("ranked.jsonl");
-    let data = folder.path().to_str().unwrap();
-    let output = hypercane(
-        &["eval", "multihop", "--data", data, "--hashed", "--json", "--ranking", ranking.to_str().unwrap()],
-        &[],
-    );
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (figures, _) = evaluated(folder.path(), &["--ranking", ranking.to_str().unwrap()]);
     let of = |mode: &str, figure: &str| figures["sets"]["ports"][mode][figure].as_f64().unwrap();
     assert_eq!(of("spread", "R@5"), 100.0, "{figures}");
     assert!(of("lexical", "R@2") < of("spread", "R@5") && of("spread", "query_ms") > 0.0);
@@ -151,12 +154,9 @@ fn only_the_modes_that_are_wanted_are_measured() {
     }
     let folder = tempfile::tempdir().unwrap();
     set(folder.path());
-    let data = folder.path().to_str().unwrap();
     for (modes, embeds_names) in [("spread,dense", false), ("lifted,spread", true)] {
-        let output = hypercane(&["eval", "multihop", "--data", data, "--hashed", "--json", "--modes", modes], &[]);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success() && told.contains("synonyms") == embeds_names, "{told}");
-        let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let (figures, told) = evaluated(folder.path(), &["--modes", modes]);
+        assert_eq!(told.contains("synonyms"), embeds_names, "{told}");
         let measured: BTreeSet<&String> = figures["sets"]["ports"].as_object().unwrap().keys().collect();
         assert_eq!(
             measured,
@@ -173,10 +173,7 @@ fn ablations_name_what_is_changed() {
     }
     let folder = tempfile::tempdir().unwrap();
     set(folder.path());
-    let data = folder.path().to_str().unwrap();
-    let output = hypercane(&["eval", "multihop", "--data", data, "--hashed", "--json", "--compare"], &[]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (figures, _) = evaluated(folder.path(), &["--compare"]);
     let ablations = figures["ablations"]["ports"].as_array().unwrap();
     let lines: BTreeSet<(&str, &str)> =
         ablations.iter().map(|line| (line["mode"].as_str().unwrap(), line["change"].as_str().unwrap())).collect();
@@ -204,11 +201,7 @@ fn ablations_name_what_is_changed() {
 #[test]
 fn evidence_and_proof_find_what_they_found() {
     let (Some(sets), true) = (shared_sets(), has_model("en_core_web_sm")) else { return };
-    let sets = sets.to_str().unwrap();
-    let output =
-        hypercane(&["eval", "multihop", "--data", sets, "--sets", "2wikimultihopqa", "--hashed", "--json"], &[]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (figures, _) = evaluated(&sets, &["--sets", "2wikimultihopqa"]);
     let of = |mode: &str| figures["sets"]["2wikimultihopqa"][mode]["R@5"].as_f64().unwrap();
     for (mode, least) in [("evidence", 45.0), ("prove", 34.0), ("spread", 90.0)] {
         assert!(of(mode) >= least, "{mode}: {} is less than {least}", of(mode));

@@ -19,7 +19,7 @@ use hypercane_operators::{
         facts::AskedName,
         link,
         passages::{Asked, First, Passage, PassageIndex, PassageSettings, Scratch},
-        synonyms::{EntityName, may_link},
+        synonyms::{EntityName, may_have_synonyms, may_link},
     },
     mentioned, named, question_embedded_as, ranked_passage,
 };
@@ -183,7 +183,7 @@ fn evidence(query: &Query, state: &State, domain: &Domain) -> Vec<EvidenceRow> {
         .map(|entity| (entity.key.clone(), Shared::new(named(entity, vector_of(&entity.name)))))
         .collect();
     let mention = |(entity, name): (EntityKey, String)| AskedName {
-        vector: vector_of(&name).filter(|_| kernel::may_have_synonyms(&entity, &name)),
+        vector: vector_of(&name).filter(|_| may_have_synonyms(&entity, &name)),
         entity,
         name,
     };

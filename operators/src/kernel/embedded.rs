@@ -6,16 +6,13 @@
 //! facts. A change hyperedge is embedded by what changes, not by its values, so that its text is known as soon as one of
 //! its documents is.
 
-use hypercane_schemas::{Category, ContentHash, EntityKey, text};
+use hypercane_schemas::{ContentHash, EntityKey, text};
 
 use crate::{
     assertion::Assertion,
     domain::{Domain, Embeds},
     extraction::Mention,
-    kernel::{
-        Named, embedding_text,
-        synonyms::{EntityName, guard},
-    },
+    kernel::{Named, embedding_text, synonyms::may_have_synonyms},
 };
 
 /// The identity of a text that is embedded; texts that count as the same (NFKC, white space folded) share it.
@@ -62,12 +59,6 @@ pub fn texts_to_embed(assertion: &Assertion, domain: &Domain) -> Vec<String> {
     let named = assertion.mentions.iter().filter(|_| domain.synonym_cosine().is_some());
     let names = named.filter(|mention| may_have_synonyms(&mention.entity, &mention.name));
     std::iter::once(own).chain(changes).chain(names.map(|mention| mention.name.clone())).collect()
-}
-
-/// Whether a name may have synonyms if its entity has them: it is no date, number, identifier, anchor or document.
-pub fn may_have_synonyms(entity: &EntityKey, name: &str) -> bool {
-    let name = EntityName { entity: entity.clone(), name: name.to_owned(), category: Category::Persistent };
-    guard(&name).is_none()
 }
 
 /// Whether the key names a state at one place of a sequence. The anchor `horizon:T-48` is the place itself: many facts of

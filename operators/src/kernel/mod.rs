@@ -71,9 +71,7 @@ pub use chunk::{Chunk, chunk};
 pub use context::{ContextPath, ContextRelation, context};
 pub use contradiction::{Claim, claims, conflict_tolerance, contradictions, order_contradiction};
 pub use cut::{Piece, cut};
-pub use embedded::{
-    change_embedding_text, embedded_as, fact_embedding_text, is_state, may_have_synonyms, texts_to_embed,
-};
+pub use embedded::{change_embedding_text, embedded_as, fact_embedding_text, is_state, texts_to_embed};
 pub use embedding_text::{Named, embedding_text};
 pub use entry::{Grounds, Mentioned, NamedBy, entry};
 pub use evidence::{EvidenceStep, evidence};

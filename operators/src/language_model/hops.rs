@@ -14,8 +14,6 @@ pub struct HopPrompts {
     pub answer: Template,
 }
 
-/// Most sub-queries that are read.
-pub const MOST_SUB_QUERIES: usize = 8;
 /// Longer ones are no answers, in characters.
 const LONGEST: usize = 300;
 
@@ -69,7 +67,7 @@ impl HopPrompts {
 pub fn read_sub_queries(text: &str, most: usize) -> Result<Vec<String>, Malformed> {
     let SubQueries { sub_queries } = read_form(text)?;
     let sub_queries: Vec<String> = sub_queries.iter().map(|query| query.trim().to_owned()).collect();
-    if !(1..=most.min(MOST_SUB_QUERIES)).contains(&sub_queries.len()) {
+    if !(1..=most).contains(&sub_queries.len()) {
         let reason = format!("sub_queries: give 1 to {most} of them, not {}", sub_queries.len());
         return Err(Malformed::broken(reason));
     }
@@ -97,7 +95,7 @@ fn references(query: &str) -> impl Iterator<Item = usize> {
 ///
 /// # Errors
 /// As [`read`](super::read()) says; or it is no short answer.
-pub fn read_answer(text: &str) -> Result<Option<String>, Malformed> {
+pub fn read_hop_answer(text: &str) -> Result<Option<String>, Malformed> {
     let HopAnswer { answer } = read_form(text)?;
     let answer = answer.trim();
     if answer.chars().count() > LONGEST {
@@ -108,7 +106,7 @@ pub fn read_answer(text: &str) -> Result<Option<String>, Malformed> {
 
 #[cfg(test)]
 mod tests {
-    use super::{HopPrompts, read_answer, read_sub_queries};
+    use super::{HopPrompts, read_hop_answer, read_sub_queries};
 
     #[test]
     fn sub_queries_ask_for_answers_before_them_only() {
@@ -133,12 +131,15 @@ mod tests {
 
     #[test]
     fn an_answer_is_short_or_none() {
-        assert_eq!(read_answer(r#"{"answer": " Richmond "}"#).unwrap().as_deref(), Some("Richmond"));
-        assert_eq!(read_answer(r#"{"answer": ""}"#).unwrap(), None);
+        assert_eq!(read_hop_answer(r#"{"answer": " Richmond "}"#).unwrap().as_deref(), Some("Richmond"));
+        assert_eq!(read_hop_answer(r#"{"answer": ""}"#).unwrap(), None);
         assert!(
-            read_answer(&format!(r#"{{"answer": "{}"}}"#, "x".repeat(301))).unwrap_err().reason.contains("few words")
+            read_hop_answer(&format!(r#"{{"answer": "{}"}}"#, "x".repeat(301)))
+                .unwrap_err()
+                .reason
+                .contains("few words")
         );
-        assert!(read_answer(r#"{"answer": "a", "because": "b"}"#).is_err());
+        assert!(read_hop_answer(r#"{"answer": "a", "because": "b"}"#).is_err());
     }
 
     #[test]

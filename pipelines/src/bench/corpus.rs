@@ -131,9 +131,8 @@ impl Corpus<'_> {
 
         (self.told)("recording the vectors of all texts".into());
         let mut enricher = Enricher::new(Arc::clone(&self.domain), Arc::clone(&self.recorded));
-        let questions = self.queries.iter().map(|query| query.question.as_str());
         let documents = self.documents.iter().chain(&edited);
-        let vectors = runtime.block_on(enricher.enrich(documents, questions)).map_err(Error::from)?.vectors;
+        let vectors = runtime.block_on(enricher.enrich(documents, &self.queries)).map_err(Error::from)?.vectors;
         (self.told)(format!("loading {} passages", loaded.len()));
         let location = self.lake.to_string_lossy();
         let lake = runtime.block_on(Lake::open(&location, "bench", lake::Options::default())).map_err(Error::from)?;

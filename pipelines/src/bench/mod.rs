@@ -112,8 +112,7 @@ impl Bench<'_> {
         (self.told)("recording the vectors of all texts".into());
         let began = Instant::now();
         let mut enricher = Enricher::new(Arc::clone(&self.domain), Arc::clone(&self.recorded));
-        let questions = self.queries.iter().map(|query| query.question.as_str());
-        let n_vectors = runtime.block_on(enricher.enrich(&self.documents, questions))?.vectors.len();
+        let n_vectors = runtime.block_on(enricher.enrich(&self.documents, &self.queries))?.vectors.len();
         Ok((n_vectors, began.elapsed().as_secs_f64()))
     }
 

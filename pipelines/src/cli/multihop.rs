@@ -94,7 +94,13 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let recorded = setup::hashed_or_recorded(arguments.hashed, arguments.model.as_deref(), &vectors_file())?;
     let mut figures = Figures::new(arguments.ranking.as_deref())?;
     let reasoner = arguments.config.as_deref().map(|config| reasoner(config, &arguments.domain)).transpose()?;
-    let asking = Asking { runtime, recorded, reasoner, watch: setup::model_progress() };
+    let asking = Asking {
+        runtime,
+        recorded,
+        reasoner,
+        watch: setup::model_progress(),
+        asked: setup::progress_of("asking the language model", 1),
+    };
     let settings = match &arguments.settings {
         Some(path) => read_settings(path)?,
         None => Settings::default(),
@@ -179,11 +185,12 @@ struct Asking {
     recorded: Arc<Recorded>,
     reasoner: Option<Reasoner>,
     watch: Watch,
+    asked: Watch,
 }
 
 impl Asking {
     fn models(&self) -> Models<'_> {
-        Models { recorded: &self.recorded, reasoner: self.reasoner.as_ref(), watch: &self.watch }
+        Models { recorded: &self.recorded, reasoner: self.reasoner.as_ref(), watch: &self.watch, asked: &self.asked }
     }
 
     /// Says what a language model was asked, where one was.

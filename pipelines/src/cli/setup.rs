@@ -19,6 +19,7 @@ use crate::{
         language_model::{self, ApiKey, Client, Extractor, Reasoner, TextStore},
         packs,
     },
+    enrich::Watch,
     texts::LakeTexts,
     vectors::LakeVectors,
 };
@@ -136,18 +137,23 @@ pub(super) fn cache() -> PathBuf {
 }
 
 /// Shows on a terminal how many vectors of how many there are, while a model is asked for many.
-pub(super) fn model_progress() -> crate::enrich::Watch {
+pub(super) fn model_progress() -> Watch {
+    // A few texts are done before anyone could read the line.
+    progress_of("embedding texts", 512)
+}
+
+/// Shows on a terminal how many of how many are done, where there are as many as is worth a line.
+pub(super) fn progress_of(what: &'static str, least: usize) -> Watch {
     let bar = std::sync::Mutex::new(None::<indicatif::ProgressBar>);
     Box::new(move |done, all| {
         let Ok(mut bar) = bar.lock() else { return };
-        // A few texts are done before anyone could read the line.
-        if all < 512 || !std::io::stderr().is_terminal() {
+        if all < least || !std::io::stderr().is_terminal() {
             return;
         }
         let shown = bar.get_or_insert_with(|| {
             let style = indicatif::ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} {eta}");
             let style = style.unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
-            indicatif::ProgressBar::new(all as u64).with_style(style).with_message("embedding texts")
+            indicatif::ProgressBar::new(all as u64).with_style(style).with_message(what)
         });
         shown.set_length(all as u64);
         shown.set_position(done as u64);

@@ -219,3 +219,14 @@ fn a_change_concerns_the_questions_that_it_can_change_and_no_others() {
     assert_eq!(standing.apply(cut), BTreeSet::from([a.clone()]));
     assert_eq!(found(&standing, &a), vec![id(1)]);
 }
+
+#[test]
+fn a_name_with_another_number_is_no_synonym() {
+    let asked = |name: &str| AskedName { entity: key(1), name: name.into(), vector: Some(unit(0)) };
+    let named =
+        |name: &str, degrees| NamedEntity { name: name.into(), vector: Some(unit(degrees)), ..NamedEntity::default() };
+    let is_synonym = |a, b, degrees| asked(a).is_synonym(&named(b, degrees), 0.8);
+    assert!(is_synonym("World War II", "Second World War", 30) && !is_synonym("World War II", "Second World War", 40));
+    assert!(!is_synonym("World War II", "World War I", 0));
+    assert!(!asked("Rome").is_synonym(&NamedEntity { name: "Rome".into(), ..NamedEntity::default() }, 0.8));
+}

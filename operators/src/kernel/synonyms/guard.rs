@@ -53,13 +53,22 @@ pub fn guard(name: &EntityName) -> Option<Guard> {
         Category::Transient => return Some(Guard::State),
         Category::Persistent | Category::Concept => {}
     }
-    if name.entity.is_anchor() {
+    guard_of_name(&name.entity, &name.name)
+}
+
+/// Whether a name may have synonyms, as far as its entity's category lets it: [`guard()`] has nothing against it.
+pub fn may_have_synonyms(entity: &EntityKey, name: &str) -> bool {
+    guard_of_name(entity, name).is_none()
+}
+
+fn guard_of_name(entity: &EntityKey, name: &str) -> Option<Guard> {
+    if entity.is_anchor() {
         return Some(Guard::Anchor);
     }
-    if name.entity.is_document() {
+    if entity.is_document() {
         return Some(Guard::Document);
     }
-    let text = text::canonical(&name.name);
+    let text = text::canonical(name);
     let words: Vec<Word> = text.split(' ').map(Word::of).collect();
     let has = |wanted: Word| words.contains(&wanted);
     let are = |allowed: &[Word]| words.iter().all(|word| allowed.contains(word));

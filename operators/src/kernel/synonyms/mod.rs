@@ -16,7 +16,7 @@ mod join;
 #[cfg(test)]
 mod tests;
 
-pub use guard::{EntityName, Guard, guard, have_same_numbers, may_link};
+pub use guard::{EntityName, Guard, guard, have_same_numbers, may_have_synonyms, may_link};
 pub use join::{CosineJoin, NameChange, NameVector};
 
 /// The cosine above which names are synonyms, where nothing else is set (HyperProve's experiments).

@@ -1,10 +1,6 @@
 //! What passages say, by a language model: asked once, asked once more where the answer is malformed, and recorded.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use futures::{StreamExt, stream};
 use hypercane_operators::language_model::{Message, Passage, Prompt, imported_template, json_schema, read};
@@ -15,11 +11,6 @@ use super::{Client, Error, Plan, RecordedTexts, Request, Spent, TextStore, plan:
 
 /// Passages that are looked at together where no endpoint bounds them.
 const AT_ONCE: usize = 64;
-
-/// After so many passages in a row for which the endpoint gave no answer at any try, it is left alone for a while: what is
-/// asked meanwhile does not wait.
-const MOST_UNAVAILABLE: usize = 4;
-const LEFT_ALONE: Duration = Duration::from_mins(1);
 
 /// What answers are recorded under.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -51,14 +42,13 @@ pub struct Extractor {
     id: ExtractorId,
     /// None where nobody is asked.
     prompt: Option<Prompt>,
-    trouble: Mutex<Trouble>,
 }
 
 impl Extractor {
     /// Asks a model with this prompt.
     pub fn new(client: Client, prompt: Prompt, store: Arc<dyn TextStore>) -> Self {
         let id = ExtractorId::of(client.model(), &prompt);
-        Self { texts: RecordedTexts::new(client, store), id, prompt: Some(prompt), trouble: Mutex::default() }
+        Self { texts: RecordedTexts::new(client, store), id, prompt: Some(prompt) }
     }
 
     /// Takes what a model was recorded to answer to this prompt, and never asks it. A plan tells what would be asked.
@@ -76,7 +66,7 @@ impl Extractor {
     /// Takes what was recorded, and never asks: for what must follow from the record alone.
     pub fn recorded_under(id: ExtractorId, store: Arc<dyn TextStore>) -> Self {
         let texts = RecordedTexts::record_only(id.model.clone(), store);
-        Self { texts, id, prompt: None, trouble: Mutex::default() }
+        Self { texts, id, prompt: None }
     }
 
     /// What answers are recorded under.
@@ -160,20 +150,6 @@ impl Extractor {
     /// # Errors
     /// It is not on record, and the model gave none, or there is none to ask.
     pub async fn answer(&self, passage: &Passage) -> Result<RecordedAnswer, Error> {
-        if let Some(answer) = self.recorded(passage) {
-            return Ok(answer);
-        }
-        if let Some(error) = self.locked().keeps_from_asking() {
-            return Err(error);
-        }
-        let answer = self.ask(passage).await;
-        if let Some(error) = self.locked().note(answer.as_ref().err()) {
-            tracing::warn!(%error, spent = %self.spent(), "no further passage is asked about for now");
-        }
-        answer
-    }
-
-    async fn ask(&self, passage: &Passage) -> Result<RecordedAnswer, Error> {
         let input = passage.input();
         let question = || self.request(passage, self.prompt.as_ref().map(|p| p.messages(passage)).unwrap_or_default());
         let text = self.texts.text(self.template(), input, &passage.text, question).await?;
@@ -202,47 +178,11 @@ impl Extractor {
             reason: malformed.reason,
         })
     }
-
-    fn locked(&self) -> std::sync::MutexGuard<'_, Trouble> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl ExtractorId {
     fn of(model: &str, prompt: &Prompt) -> Self {
         Self { model: model.into(), template: prompt.hash(), repair: Some(prompt.repair_hash()) }
-    }
-}
-
-/// What keeps from asking.
-#[derive(Debug, Default)]
-struct Trouble {
-    /// What no further passage can escape; until some moment, or for good.
-    stopped: Option<(Error, Option<Instant>)>,
-    /// Passages in a row for which the endpoint gave no answer.
-    n_unavailable: usize,
-}
-
-impl Trouble {
-    fn keeps_from_asking(&mut self) -> Option<Error> {
-        if self.stopped.as_ref().is_some_and(|(_, until)| until.is_some_and(|until| until <= Instant::now())) {
-            // The next passage tries whether the endpoint is there again.
-            self.stopped = None;
-            self.n_unavailable = MOST_UNAVAILABLE - 1;
-        }
-        self.stopped.as_ref().map(|(error, _)| error.clone())
-    }
-
-    /// Notes what came of a passage; gives the error where no further one is asked about from now on.
-    fn note(&mut self, error: Option<&Error>) -> Option<Error> {
-        self.n_unavailable = if error.is_some_and(Error::is_transient) { self.n_unavailable + 1 } else { 0 };
-        let error = error?;
-        let until = (self.n_unavailable >= MOST_UNAVAILABLE).then(|| Instant::now() + LEFT_ALONE);
-        if self.stopped.is_some() || !error.is_for_all() && until.is_none() {
-            return None;
-        }
-        self.stopped = Some((error.clone(), until));
-        Some(error.clone())
     }
 }
 

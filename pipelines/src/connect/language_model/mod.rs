@@ -21,6 +21,7 @@ mod retry_after;
 mod settings;
 mod store;
 mod tokens;
+mod trouble;
 
 pub use budget::Spent;
 pub use client::{Client, Request};

@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use hypercane_operators::language_model::{HopPrompts, Malformed, Template, read_answer, read_sub_queries};
+use hypercane_operators::language_model::{HopPrompts, Malformed, Template, read_hop_answer, read_sub_queries};
 use hypercane_schemas::{ContentHash, text};
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ impl Reasoner {
     pub async fn answer(&self, query: &str, evidence: &[&str]) -> Result<Option<Option<String>>, Error> {
         let lines: Vec<String> = evidence.iter().map(|text| format!("- {}", text.trim())).collect();
         let lines = lines.join("\n");
-        self.ask(&self.prompts.answer, &HopPrompts::answer_schema(), &[query, &lines], read_answer).await
+        self.ask(&self.prompts.answer, &HopPrompts::answer_schema(), &[query, &lines], read_hop_answer).await
     }
 
     async fn ask<T>(

@@ -1,14 +1,15 @@
-//! No question is asked twice: the record is looked at first, and the model is asked only for what is missing.
+//! No question is asked twice: the record is looked at first, and the model is asked only for what is missing. An endpoint that
+//! gives no answers is left alone for a while.
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use hypercane_schemas::{ContentHash, ModelText};
 use tokio::sync::Notify;
 
-use super::{Client, Error, Request, TextStore};
+use super::{Client, Error, Request, TextStore, trouble::Trouble};
 
 /// A language model behind its record, or the record alone.
 #[derive(Debug)]
@@ -20,6 +21,7 @@ pub struct RecordedTexts {
     claimed: Mutex<HashSet<(ContentHash, ContentHash)>>,
     /// Told whenever a claim is given back.
     released: Notify,
+    trouble: Mutex<Trouble>,
 }
 
 impl RecordedTexts {
@@ -31,7 +33,14 @@ impl RecordedTexts {
 
     /// The record of a model that is never asked.
     pub fn record_only(model: impl Into<String>, store: Arc<dyn TextStore>) -> Self {
-        Self { model: model.into(), client: None, store, claimed: Mutex::default(), released: Notify::new() }
+        Self {
+            model: model.into(),
+            client: None,
+            store,
+            claimed: Mutex::default(),
+            released: Notify::new(),
+            trouble: Mutex::default(),
+        }
     }
 
     /// The model.
@@ -86,12 +95,34 @@ impl RecordedTexts {
             if let Some(text) = self.known(template, input) {
                 return Ok(text);
             }
-            let text = client.complete(&request()).await?;
-            let row = ModelText { model: self.model.clone(), template, input, text };
-            let text: Arc<str> = row.text.as_str().into();
-            self.store.put(vec![row]).await?;
-            return Ok(text);
+            if let Some(error) = self.trouble().keeps_from_asking() {
+                return Err(error);
+            }
+            let text = self.ask(client, template, input, &request()).await;
+            if let Some(error) = self.trouble().note(text.as_ref().err()) {
+                tracing::warn!(%error, spent = %client.spent(), "nothing more is asked for now");
+            }
+            return text;
         }
+    }
+
+    /// Asks, and records what comes back.
+    async fn ask(
+        &self,
+        client: &Client,
+        template: ContentHash,
+        input: ContentHash,
+        request: &Request,
+    ) -> Result<Arc<str>, Error> {
+        let text = client.complete(request).await?;
+        let row = ModelText { model: self.model.clone(), template, input, text };
+        let text: Arc<str> = row.text.as_str().into();
+        self.store.put(vec![row]).await?;
+        Ok(text)
+    }
+
+    fn trouble(&self) -> MutexGuard<'_, Trouble> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn claim(&self, question: (ContentHash, ContentHash)) -> Option<Claim<'_>> {

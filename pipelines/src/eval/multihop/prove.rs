@@ -1,6 +1,6 @@
 //! Mode `prove`: passages by the best of their facts, as HyperProve proves hop by hop.
 
-use std::time::Instant;
+use std::{cell::Cell, time::Instant};
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use hypercane_operators::kernel::{
@@ -14,7 +14,11 @@ use super::{
     index::vectors,
     measure::{milliseconds, with_fused},
 };
-use crate::connect::{self, embed::Recorded, language_model::Reasoner};
+use crate::connect::{
+    self,
+    embed::Recorded,
+    language_model::{self, Reasoner},
+};
 
 /// How a proof is looked for: as published, or with one thing changed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +50,8 @@ pub struct Models<'a> {
     pub reasoner: Option<&'a Reasoner>,
     /// Hears how many texts are embedded.
     pub watch: &'a Watch,
+    /// Hears how many questions of a hop the language model was asked.
+    pub asked: &'a Watch,
 }
 
 impl Models<'_> {
@@ -56,8 +62,7 @@ impl Models<'_> {
         most: usize,
     ) -> Result<Vec<Option<Vec<String>>>, connect::Error> {
         let Some(reasoner) = self.reasoner else { return Ok(vec![None; questions.len()]) };
-        let splits = questions.iter().map(|question| reasoner.sub_queries(&question.text, most));
-        Ok(stream::iter(splits).buffered(reasoner.concurrency()).try_collect().await?)
+        self.all(reasoner, questions.iter().map(|question| reasoner.sub_queries(&question.text, most))).await
     }
 
     /// Gives the last hop of these proofs the language model's answer, where it gives one that can be used.
@@ -77,14 +82,27 @@ impl Models<'_> {
             })
             .collect();
         let answers = asked.iter().map(|(_, query, evidence)| reasoner.answer(query, evidence));
-        let answers: Vec<Option<Option<String>>> =
-            stream::iter(answers).buffered(reasoner.concurrency()).try_collect().await?;
+        let answers: Vec<Option<Option<String>>> = self.all(reasoner, answers).await?;
         for ((at, ..), answer) in asked.iter().zip(answers) {
             if let Some(answer) = answer {
                 proofs[*at].0.answer_last(answer);
             }
         }
         Ok(())
+    }
+
+    /// What the language model gives to all of these, as many at a time as it may be asked.
+    async fn all<T>(
+        &self,
+        reasoner: &Reasoner,
+        asked: impl ExactSizeIterator<Item = impl Future<Output = Result<T, language_model::Error>>>,
+    ) -> Result<Vec<T>, connect::Error> {
+        let (done, all) = (Cell::new(0), asked.len());
+        let answers = stream::iter(asked).buffered(reasoner.concurrency()).inspect(|_| {
+            done.set(done.get() + 1);
+            (self.asked)(done.get(), all);
+        });
+        Ok(answers.try_collect().await?)
     }
 }
 

@@ -83,6 +83,17 @@ async fn an_endpoint_that_fails_leaves_a_question_to_the_rules_and_one_that_refu
 }
 
 #[tokio::test]
+async fn an_endpoint_that_is_down_is_left_alone_by_questions_too() {
+    let server = Server::start(|_, _| Reply::status(503)).await;
+    let settings = Settings { concurrency: 1, retries: 1, ..server.settings() };
+    let reasoner = reasoner(&settings, Arc::new(MemoryTexts::default()));
+    for n in 0..50 {
+        assert_eq!(reasoner.sub_queries(&format!("which sea is at {n}?"), 4).await.unwrap(), None);
+    }
+    assert_eq!((server.n_calls(), reasoner.n_left()), (4 * 2, 50), "four questions, each at two tries");
+}
+
+#[tokio::test]
 async fn a_real_model_splits_a_question_where_one_is_at_hand() {
     let Ok(url) = std::env::var("HYPERCANE_TEST_LANGUAGE_MODEL") else {
         return eprintln!("skipped: HYPERCANE_TEST_LANGUAGE_MODEL names no endpoint");
