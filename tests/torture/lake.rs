@@ -62,24 +62,25 @@ impl Lake {
         self.tables.iter().filter(|(_, log)| log.next > 0).map(|(name, _)| name.as_str())
     }
 
-    /// The last row of `commits`, if there is one.
+    /// The row of `commits` with the last epoch, if there is one. It need not be in the file that was written last: older commits are
+    /// merged beside it.
     pub fn point(&self) -> Result<Option<Point>, String> {
-        let Some(log) = self.tables.get("commits") else { return Ok(None) };
-        let Some((file, _)) = log.live.iter().max_by_key(|(_, version)| **version) else { return Ok(None) };
-        let mut point = None;
-        read(&self.folder.join("commits").join(file), |row, epoch, _| {
-            let row: Value = serde_json::from_str(row).map_err(|e| e.to_string())?;
-            let items = |name: &str| row[name].as_array().cloned().unwrap_or_default();
-            let offsets = items("offsets").into_iter().filter_map(|item| {
-                let partition = i32::try_from(item["partition"].as_i64()?).ok()?;
-                Some(((item["topic"].as_str()?.to_owned(), partition), item["offset"].as_i64()?))
-            });
-            let versions = items("versions");
-            let versions = versions.iter().filter_map(|v| Some((v["table"].as_str()?.into(), v["version"].as_u64()?)));
-            point = Some(Point { epoch, offsets: offsets.collect(), versions: versions.collect() });
-            Ok(())
+        let mut last: Option<(i64, String)> = None;
+        self.rows("commits", |row, epoch, _| {
+            if last.as_ref().is_none_or(|(newest, _)| *newest < epoch) {
+                last = Some((epoch, row.to_owned()));
+            }
         })?;
-        Ok(point)
+        let Some((epoch, row)) = last else { return Ok(None) };
+        let row: Value = serde_json::from_str(&row).map_err(|e| e.to_string())?;
+        let items = |name: &str| row[name].as_array().cloned().unwrap_or_default();
+        let offsets = items("offsets").into_iter().filter_map(|item| {
+            let partition = i32::try_from(item["partition"].as_i64()?).ok()?;
+            Some(((item["topic"].as_str()?.to_owned(), partition), item["offset"].as_i64()?))
+        });
+        let versions = items("versions");
+        let versions = versions.iter().filter_map(|v| Some((v["table"].as_str()?.into(), v["version"].as_u64()?)));
+        Ok(Some(Point { epoch, offsets: offsets.collect(), versions: versions.collect() }))
     }
 
     /// Where in a commit a process died, as far as what it left behind tells; none if it died between two.
