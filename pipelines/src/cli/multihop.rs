@@ -197,7 +197,8 @@ impl Asking {
     fn tell_spent(&self) {
         if let Some(reasoner) = &self.reasoner {
             let (model, spent, n_left) = (reasoner.model(), reasoner.spent(), reasoner.n_left());
-            eprintln!("{model}: {spent}; {n_left} times it gave nothing that can be used, and the rules did");
+            let why = if n_left > 0 { " (--log debug says why)" } else { "" };
+            eprintln!("{model}: {spent}; {n_left} times it gave nothing that can be used, and the rules did{why}");
         }
     }
 

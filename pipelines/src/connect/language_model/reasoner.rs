@@ -84,8 +84,9 @@ impl Reasoner {
                 Ok(None)
             }
             Err(error) if error.is_for_all() => Err(error),
+            // Where it is not asked any more, that is told once.
             Err(error) => {
-                tracing::warn!(question = values[0], %error, "the language model gives no answer");
+                tracing::debug!(question = values[0], %error, "the language model gives no answer");
                 self.n_left.fetch_add(1, Ordering::Relaxed);
                 Ok(None)
             }
